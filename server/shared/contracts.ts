@@ -1,0 +1,102 @@
+import type { ExecuteLimits } from "./limits.ts";
+import type { Failure, Outcome } from "./failure.ts";
+import type { Scope } from "./scope.ts";
+
+/** Any JSON Schema (2020-12 as far as we validate it). */
+export type JsonSchema = Readonly<Record<string, unknown>>;
+
+/** Tool annotations as a connector declares them; values are not trusted to be booleans. */
+export interface ToolAnnotations {
+  readonly title?: string;
+  readonly readOnlyHint?: boolean;
+  readonly destructiveHint?: boolean;
+  readonly idempotentHint?: boolean;
+  readonly openWorldHint?: boolean;
+}
+
+/** One tool of a connector, as its catalog lists it. */
+export interface Tool {
+  readonly name: string;
+  readonly title?: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+  readonly outputSchema?: JsonSchema;
+  readonly annotations: ToolAnnotations;
+  /** `config` when the deployment classified a tool that declares nothing (contract C3). */
+  readonly annotationSource?: "config";
+}
+
+/** An MCP content block; kinds that we do not know pass through unchanged. */
+export interface ContentBlock {
+  readonly type: string;
+  readonly [key: string]: unknown;
+}
+
+/** What a tool answered: a plain value (`api()`) or an MCP tool result. */
+export type ToolResult =
+  | { readonly kind: "value"; readonly value: unknown }
+  | {
+      readonly kind: "mcp";
+      readonly content: readonly ContentBlock[];
+      readonly structuredContent?: unknown;
+      readonly isError?: boolean;
+    };
+
+/** One configured integration. */
+export interface Connector {
+  readonly id: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** `api` answers values, `mcp` answers content blocks: decides `call_tool`'s default mode. */
+  readonly kind: "api" | "mcp";
+  /** A guide for models, served by `skills`. */
+  readonly usageGuide?: string;
+  /** Whether the tool list can never change while the process lives. */
+  readonly staticCatalog?: boolean;
+  listTools(scope: Scope): Promise<Outcome<readonly Tool[]>>;
+  callTool(name: string, args: unknown, scope: Scope): Promise<Outcome<ToolResult>>;
+  /** What a person must do before calls work; absent when there is nothing to authorise. */
+  authorize?(scope: Scope, force: boolean): Promise<Outcome<Readonly<Record<string, unknown>>>>;
+  close?(): Promise<void>;
+}
+
+/** A namespace inside the sandbox; structurally `ResolvedProvider` of `@cloudflare/codemode`. */
+export interface Provider {
+  readonly name: string;
+  readonly fns: Record<string, (...args: unknown[]) => Promise<unknown>>;
+  /** JavaScript run in the sandbox after the namespace exists and before the program. */
+  readonly prelude?: string;
+}
+
+/** What an executor hands back; structurally `ExecuteResult` of `@cloudflare/codemode`. */
+export interface ExecuteResult {
+  result: unknown;
+  error?: string;
+  logs?: string[];
+}
+
+/** Timings of one run that an executor may report, in milliseconds. */
+export interface RunTimings {
+  readonly setupMs?: number;
+  readonly cpuMs?: number;
+}
+
+/** Options that our own executor honours and a foreign one may ignore (contract X1). */
+export interface ExecuteOptions {
+  readonly signal?: AbortSignal;
+  readonly limits?: ExecuteLimits;
+  /** Called at most once, before `execute` resolves, when the run itself was ended. */
+  readonly onFailure?: (failure: Failure) => void;
+  readonly onTimings?: (timings: RunTimings) => void;
+}
+
+/** Runs one program in isolation (contract X1). */
+export interface Executor {
+  readonly name?: string;
+  execute(
+    code: string,
+    providers: Provider[],
+    options?: ExecuteOptions,
+  ): Promise<ExecuteResult>;
+  close?(): Promise<void>;
+}

@@ -1,0 +1,70 @@
+/** One bound: its value, its unit and why it is what it is. */
+interface Limit {
+  readonly value: number;
+  readonly unit: "ms" | "bytes" | "characters" | "count" | "calls" | "runs";
+  readonly reason: string;
+}
+
+const limit = (value: number, unit: Limit["unit"], reason: string): Limit => ({
+  value,
+  unit,
+  reason,
+});
+
+/** Limits of one program, each an option under `execute` (contract L1, L2, L4). */
+export const EXECUTE_LIMITS = {
+  maxHostCalls: limit(20, "calls", "a program reduces; more calls are a loop that wants a filter"),
+  maxBatchCalls: limit(10, "calls", "what one batch may start side by side"),
+  hostCallTimeoutMs: limit(15_000, "ms", "an integration that takes longer is down for a program"),
+  timeoutMs: limit(30_000, "ms", "hosts give up on a tool call after about a minute"),
+  cpuMs: limit(250, "ms", "joining and reducing takes little; host waits are free"),
+  heapBytes: limit(64 * 1024 * 1024, "bytes", "holds an 8 MiB result parsed, with room to reduce"),
+  stackBytes: limit(256 * 1024, "bytes", "more overflows the interpreter's own stack first"),
+  maxResultBytes: limit(8 * 1024 * 1024, "bytes", "one host-call result carried into a program"),
+  maxArgumentBytes: limit(4 * 1024 * 1024, "bytes", "one host-call argument carried out of it"),
+  maxSourceBytes: limit(1024 * 1024, "bytes", "source beyond this is data, not a program"),
+  maxEmittedBytes: limit(4_000_000, "bytes", "everything rich that one response carries"),
+  maxEmittedBlocks: limit(32, "count", "blocks a host can show in one result"),
+  maxRuns: limit(64, "runs", "live runs; a waiting program costs a context, not a process"),
+  maxQueuedRuns: limit(64, "runs", "waiting beyond this only hides overload"),
+  queueTimeoutMs: limit(5_000, "ms", "a client would rather hear that it is busy"),
+} as const satisfies Record<string, Limit>;
+
+/** The `execute` options with their numbers. */
+export type ExecuteLimits = { readonly [K in keyof typeof EXECUTE_LIMITS]: number };
+
+/** Bounds of the gateway that no option changes. */
+export const LIMITS = {
+  processHeapBytes: limit(512 * 1024 * 1024, "bytes", "heaps of all runs of one sandbox process"),
+  returnChars: limit(24_000, "characters", "a return value is context: it is paid for by tokens"),
+  logChars: limit(4_000, "characters", "logs help the model; they are not a data channel"),
+  instructionsChars: limit(1_000, "characters", "loaded into every conversation"),
+  toolsListBytes: limit(6_000, "bytes", "loaded into every conversation"),
+  inventoryBytes: limit(256, "bytes", "connector ids in the description of execute_code"),
+  inlineResultBytes: limit(50_000, "bytes", "above this a result is paged with get_result"),
+  blockBytes: limit(8 * 1024 * 1024, "bytes", "image, audio and blob blocks of one result in all"),
+  stashTtlMs: limit(15 * 60_000, "ms", "how long a truncated result can be paged"),
+  stashEntries: limit(64, "count", "truncated results kept at once"),
+  stashBytes: limit(64 * 1024 * 1024, "bytes", "truncated results kept at once"),
+  callTimeoutMs: limit(30_000, "ms", "call_tool, where nothing else is asked for"),
+  maxCallTimeoutMs: limit(120_000, "ms", "the longest timeoutMs a caller may ask for"),
+  requestBodyBytes: limit(4 * 1024 * 1024 + 64 * 1024, "bytes", "one argument and its envelope"),
+  searchBytes: limit(256_000, "bytes", "one page of discovery inside a program"),
+  schemaTextBytes: limit(1_024, "bytes", "one compact schema in discovery"),
+  descriptionChars: limit(160, "characters", "a description in discovery"),
+  describeAddresses: limit(100, "count", "addresses in one describe"),
+  echoBytes: limit(512, "bytes", "caller text echoed in an error"),
+  nameBytes: limit(128, "bytes", "caller-authored names in activity"),
+  reasonChars: limit(500, "characters", "call_destructive_tool's reason, for a person to read"),
+  catalogFreshMs: limit(300_000, "ms", "a catalog younger than this is served as it is"),
+  catalogStaleMs: limit(3_600_000, "ms", "served stale up to this age while one refresh runs"),
+  catalogTimeoutMs: limit(10_000, "ms", "one connector's tool list, so that none delays another"),
+  drainMs: limit(10_000, "ms", "how long a stopping server waits for requests in flight"),
+} as const satisfies Record<string, Limit>;
+
+/** The default numbers of {@link EXECUTE_LIMITS}, ready to be overridden by a deployment. */
+export function defaultExecuteLimits(): ExecuteLimits {
+  return Object.fromEntries(
+    Object.entries(EXECUTE_LIMITS).map(([name, { value }]) => [name, value]),
+  ) as ExecuteLimits;
+}

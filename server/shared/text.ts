@@ -1,0 +1,45 @@
+const encoder = new TextEncoder();
+const decoder = new TextDecoder();
+
+/** UTF-8 length of a string, in bytes. */
+export function utf8Length(text: string): number {
+  let bytes = text.length;
+  for (let i = 0; i < text.length; i++) {
+    const unit = text.charCodeAt(i);
+    if (unit < 0x80) continue;
+    if (unit < 0x800) bytes += 1;
+    else if (unit >= 0xd800 && unit < 0xdc00 && isLowSurrogate(text.charCodeAt(i + 1))) {
+      bytes += 2;
+      i++;
+    } else bytes += 2;
+  }
+  return bytes;
+}
+
+/** The longest prefix of at most `maxBytes` UTF-8 bytes that splits no character. */
+export function clampUtf8(text: string, maxBytes: number): string {
+  if (text.length <= maxBytes / 3 || utf8Length(text) <= maxBytes) return text;
+  const buffer = new Uint8Array(maxBytes);
+  return text.slice(0, encoder.encodeInto(text, buffer).read);
+}
+
+/** UTF-8 bytes of a string. */
+export function toUtf8(text: string): Uint8Array {
+  return encoder.encode(text);
+}
+
+/** The string of UTF-8 bytes. */
+export function fromUtf8(bytes: Uint8Array): string {
+  return decoder.decode(bytes);
+}
+
+/** At most `maxChars` UTF-16 units, cut between characters, with an ellipsis when cut. */
+export function clampChars(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text;
+  const end = isLowSurrogate(text.charCodeAt(maxChars - 1)) ? maxChars - 2 : maxChars - 1;
+  return `${text.slice(0, end)}…`;
+}
+
+function isLowSurrogate(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}
