@@ -1,0 +1,61 @@
+import {
+  hostHeaderValidationResponse,
+  localhostAllowedHostnames,
+} from "@modelcontextprotocol/server";
+import type { Authenticate } from "../access/bearer.ts";
+import { LIMITS } from "../shared/limits.ts";
+
+/** What stands before MCP. */
+export interface GateOptions {
+  readonly authenticate: Authenticate | undefined;
+  /** Host names that may be asked for; without auth loopback names, with auth any. */
+  readonly allowedHosts: readonly string[] | undefined;
+  /** Origins besides the endpoint's own that a browser may call from. */
+  readonly allowedOrigins: readonly string[];
+}
+
+/** Passed with the caller's name, or answered here. */
+export type Gate = { readonly principal: string } | Response;
+
+const JSON_RPC_REFUSED = -32_000;
+
+/** Checks method, Host, Origin, announced size and identity, cheapest first. */
+export async function passGate(request: Request, options: GateOptions): Promise<Gate> {
+  if (request.method !== "POST") {
+    return refuse(405, "Use POST: this endpoint keeps no session and sends nothing by itself.", {
+      allow: "POST",
+    });
+  }
+  const hosts = options.allowedHosts ?? (options.authenticate ? undefined : loopbackNames());
+  const foreignHost = hosts && hostHeaderValidationResponse(request, [...hosts]);
+  if (foreignHost) return foreignHost;
+  if (!originAllowed(request, options.allowedOrigins)) {
+    return refuse(403, "This Origin may not call: add it to http.allowedOrigins if it should.");
+  }
+  const announced = Number(request.headers.get("content-length") ?? 0);
+  const max = LIMITS.requestBodyBytes.value;
+  if (announced > max) return refuse(413, `The body is over ${max} bytes.`);
+  if (!options.authenticate) return { principal: "anonymous" };
+  const principal = await options.authenticate(request);
+  if (principal !== undefined) return { principal };
+  return refuse(401, "Send the bearer token of this deployment.", { "www-authenticate": "Bearer" });
+}
+
+function loopbackNames(): readonly string[] {
+  return localhostAllowedHostnames();
+}
+
+/** A browser says its origin: the endpoint's own and the listed ones may call, no other. */
+function originAllowed(request: Request, allowed: readonly string[]): boolean {
+  const origin = request.headers.get("origin");
+  if (origin === null || allowed.includes(origin)) return true;
+  return URL.canParse(origin) && new URL(origin).host === request.headers.get("host");
+}
+
+/** An HTTP refusal that JSON-RPC clients can read as well. */
+function refuse(status: number, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json(
+    { jsonrpc: "2.0", id: null, error: { code: JSON_RPC_REFUSED, message } },
+    { status, headers },
+  );
+}
