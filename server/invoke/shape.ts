@@ -1,0 +1,131 @@
+import type { ContentBlock, ToolResult } from "../shared/contracts.ts";
+import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { toJson } from "../shared/json.ts";
+import { LIMITS } from "../shared/limits.ts";
+import type { Scope } from "../shared/scope.ts";
+import { utf8Length } from "../shared/text.ts";
+import type { Invoked } from "./invoke.ts";
+import { project } from "./project.ts";
+import type { Stash, Truncated } from "./stash.ts";
+import { allText, unwrap } from "./unwrap.ts";
+
+/** How `call_tool` hands a result over. */
+export type ResultMode = "mcp" | "value";
+
+/** A shaped result: an envelope for `structuredContent`, or blocks passed through. */
+export type Shaped =
+  | { readonly kind: "envelope"; readonly envelope: Envelope | Truncated; readonly blocks: readonly ContentBlock[] }
+  | {
+      readonly kind: "mcp";
+      readonly content: readonly ContentBlock[];
+      readonly structuredContent?: unknown;
+      readonly isError: boolean;
+    };
+
+/** The value envelope of `call_tool`. */
+export interface Envelope {
+  readonly ok: true;
+  readonly data: unknown;
+  readonly missingFields?: readonly string[];
+}
+
+/** Shapes what a call answered; a result over the inline bound is stashed and announced. */
+export function shape(
+  invoked: Invoked,
+  options: { readonly mode: ResultMode | undefined; readonly fields: readonly string[] | undefined },
+  stash: Stash,
+  scope: Scope,
+): Outcome<Shaped> {
+  const address = `${invoked.connector.id}.${invoked.tool.name}`;
+  const { result } = invoked;
+  const natural: ResultMode = invoked.connector.kind === "mcp" ? "mcp" : "value";
+  const mode = options.mode ?? (options.fields ? "value" : natural);
+  if (mode === "value") return shapeValue(address, result, options.fields, stash, scope);
+  if (options.fields) {
+    return fail("invalid_args", "fields selects from a value: leave resultMode out or say value.", {
+      findings: [{ path: "fields", code: "conflict", expected: 'resultMode "value"' }],
+    });
+  }
+  const blocks = result.kind === "mcp" ? ok(result) : asBlocks(address, result.value);
+  return blocks.ok ? passThrough(address, blocks.value, stash, scope) : blocks;
+}
+
+function shapeValue(
+  address: string,
+  result: ToolResult,
+  fields: readonly string[] | undefined,
+  stash: Stash,
+  scope: Scope,
+): Outcome<Shaped> {
+  const unwrapped = unwrap(address, result);
+  if (!unwrapped.ok) return unwrapped;
+  let envelope: Envelope = { ok: true, data: unwrapped.value };
+  if (fields) {
+    const projected = project(unwrapped.value, fields);
+    if (!projected.ok) return projected;
+    const { data, missingFields } = projected.value;
+    envelope = { ok: true, data, ...(missingFields.length > 0 && { missingFields }) };
+  }
+  const json = toJson(envelope.data, `The answer of ${address}`);
+  if (!json.ok) return json;
+  if (utf8Length(json.value) <= LIMITS.inlineResultBytes.value) {
+    return ok({ kind: "envelope", envelope, blocks: [] });
+  }
+  const text = typeof envelope.data === "string" ? envelope.data : json.value;
+  const kept = stash.keep(address, text, scope);
+  return kept.ok ? ok({ kind: "envelope", envelope: kept.value, blocks: [] }) : kept;
+}
+
+type McpResult = Extract<ToolResult, { kind: "mcp" }>;
+
+function passThrough(
+  address: string,
+  result: McpResult,
+  stash: Stash,
+  scope: Scope,
+): Outcome<Shaped> {
+  const { content, structuredContent, isError = false } = result;
+  const binary = content.filter(isBinary);
+  const binaryBytes = binary.reduce((sum, block) => sum + JSON.stringify(block).length, 0);
+  const max = LIMITS.blockBytes.value;
+  if (binaryBytes > max) {
+    return fail("result_too_large", `${address} answered blocks of ${binaryBytes} bytes in all.`, {
+      address,
+      bytes: binaryBytes,
+      maxBytes: max,
+    });
+  }
+  const counted = content.filter((block) => !isBinary(block));
+  const structured = structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+  const bytes = counted.reduce((sum, block) => sum + utf8Length(JSON.stringify(block)), 0);
+  if (bytes + utf8Length(structured) <= LIMITS.inlineResultBytes.value) {
+    return ok({
+      kind: "mcp",
+      content,
+      isError,
+      ...(structuredContent !== undefined && { structuredContent }),
+    });
+  }
+  const text = structured || (allText(counted) ?? JSON.stringify(counted));
+  const kept = stash.keep(address, text, scope);
+  return kept.ok ? ok({ kind: "envelope", envelope: kept.value, blocks: binary }) : kept;
+}
+
+/** A plain value in the form of an MCP result, for callers that ask an `api()` tool for blocks. */
+function asBlocks(address: string, value: unknown): Outcome<McpResult> {
+  const json = toJson(value ?? null, `The answer of ${address}`);
+  if (!json.ok) return json;
+  const text = typeof value === "string" ? value : json.value;
+  const structured = typeof value === "object" && value !== null && !Array.isArray(value);
+  return ok({
+    kind: "mcp",
+    content: [{ type: "text", text }],
+    ...(structured && { structuredContent: value }),
+  });
+}
+
+function isBinary(block: ContentBlock): boolean {
+  if (block.type === "image" || block.type === "audio") return true;
+  const { resource } = block;
+  return typeof resource === "object" && resource !== null && "blob" in resource;
+}
