@@ -1,0 +1,262 @@
+/** What the host tells the prelude before the program runs. */
+export interface GuestConfig {
+  /** Shortcut globals: `[identifier, connectorId]` each. */
+  readonly shortcuts: readonly (readonly [string, string])[];
+  /** Characters of one bridge argument beyond which only its size is sent. */
+  readonly maxArgumentChars: number;
+  /** Characters of the returned JSON beyond which only a preview is sent. */
+  readonly maxReturnChars: number;
+}
+
+/** The raw bridge: JSON text in, JSON text out, never rejecting for an expected failure. */
+type RawBridge = Record<string, (json: string) => Promise<string>>;
+
+/**
+ * Runs inside the sandbox before the program: builds the program's API over the raw bridge and
+ * returns the runner that the program is given to. The runner resolves to the JSON text of a
+ * `GuestOutcome` (see outcome.ts). Everything it relies on is captured here, before guest code
+ * can change a built-in; strings are joined, because `toJSON` of a polluted prototype reaches
+ * objects but not strings.
+ */
+export default function guest(
+  bridge: RawBridge,
+  config: GuestConfig,
+): (marker: Error, program: () => unknown) => Promise<string> {
+  const { stringify, parse } = JSON;
+  const { isFinite } = Number;
+  const { isView } = ArrayBuffer;
+  const { isArray } = Array;
+  const { defineProperty, freeze, getPrototypeOf, prototype: objectPrototype } = Object;
+  const { apply } = Reflect;
+  const arrayPrototype = Array.prototype as unknown;
+  const toTag = objectPrototype.toString;
+  const ErrorClass = Error;
+  const PromiseClass = Promise;
+  const toText = String;
+  const WeakMapClass = WeakMap;
+  const internalError = (globalThis as { InternalError?: ErrorConstructor }).InternalError;
+  const internalPrototype: unknown = internalError?.prototype;
+  if (internalError) {
+    delete (globalThis as { InternalError?: unknown }).InternalError;
+    delete (internalError.prototype as { constructor?: unknown }).constructor;
+  }
+  const weakGet = WeakMapClass.prototype.get;
+  const weakSet = WeakMapClass.prototype.set;
+  const exec = RegExp.prototype.exec;
+  const slice = toText.prototype.slice;
+  const framePattern = /([^\s()@]+):(\d+):(\d+)\)?\s*(?:\n|$)/g;
+
+  /** JSON members, complete with quotes, that describe a failure this side raised or was handed. */
+  const known = new WeakMapClass<object, string>();
+
+  function remember(error: Error, members: string): Error {
+    apply(weakSet, known, [error, members]);
+    return error;
+  }
+
+  function unserializable(path: string, what: string): Error {
+    const error = new ErrorClass(`${path} is ${what}: only JSON crosses the bridge`);
+    const fields = { code: "not_serializable", retryable: false, path };
+    for (const name of ["code", "retryable", "path"] as const) {
+      defineProperty(error, name, { value: fields[name], enumerable: true });
+    }
+    const text = `"code":"not_serializable","path":${stringify(path)},"message":${stringify(error.message)}`;
+    return remember(error, text);
+  }
+
+  /** What keeps a value out of JSON, or nothing. */
+  function foreign(value: unknown): string | undefined {
+    if (typeof value === "bigint") return "a BigInt";
+    if (typeof value === "function") return "a function";
+    if (typeof value === "symbol") return "a symbol";
+    if (typeof value === "number") return isFinite(value) ? undefined : "not a finite number";
+    if (typeof value !== "object" || value === null) return undefined;
+    const prototype: unknown = getPrototypeOf(value);
+    if (prototype === objectPrototype || prototype === arrayPrototype || prototype === null) {
+      return undefined;
+    }
+    if (isView(value)) return "a typed array";
+    switch (apply(toTag, value, [])) {
+      case "[object Promise]":
+        return "a Promise (await it)";
+      case "[object Map]":
+        return "a Map (use Object.fromEntries)";
+      case "[object Set]":
+        return "a Set (use an array)";
+      case "[object ArrayBuffer]":
+      case "[object SharedArrayBuffer]":
+        return "an ArrayBuffer";
+      default:
+        return undefined;
+    }
+  }
+
+  /** JSON text of a value; throws a typed error that names the path of what has no JSON form. */
+  function encode(value: unknown, root: string): string {
+    if (value === undefined) return "null";
+    const holders: unknown[] = [];
+    const keys: string[] = [];
+    let depth = 0;
+    const path = (holder: unknown, key: string): string => {
+      let text = root;
+      for (let i = 1; i < depth; i++) text += step(holders[i - 1], keys[i] ?? "");
+      return depth === 0 ? text : text + step(holder, key);
+    };
+    const step = (holder: unknown, key: string): string =>
+      isArray(holder) ? `[${key}]` : `.${key}`;
+    const text = stringify(value, function (this: unknown, key: string, item: unknown) {
+      while (depth > 0 && holders[depth - 1] !== this) depth--;
+      const problem = foreign(item);
+      if (problem !== undefined) throw unserializable(path(this, key), problem);
+      if (typeof item === "object" && item !== null) {
+        for (let i = 0; i < depth; i++) {
+          if (holders[i] === item) throw unserializable(path(this, key), "part of a cycle");
+        }
+        defineProperty(holders, depth, { value: item, writable: true, configurable: true });
+        defineProperty(keys, depth, { value: key, writable: true, configurable: true });
+        depth++;
+      }
+      return item;
+    });
+    return text === undefined ? "null" : text;
+  }
+
+  /** Throws what the host refused, as an Error with the host's own fields. */
+  function rethrow(reply: { id: number; failure: Record<string, unknown> }): never {
+    const error = new ErrorClass(toText(reply.failure.message));
+    for (const name in reply.failure) {
+      if (name === "message") continue;
+      defineProperty(error, name, { value: reply.failure[name], enumerable: true });
+    }
+    throw remember(error, `"id":${stringify(reply.id)}`);
+  }
+
+  function caller(name: string): (json: string) => Promise<unknown> {
+    const send = bridge[name] as (json: string) => Promise<string>;
+    return async (json) => {
+      const reply = parse(await send(json)) as
+        | { ok: true; value: unknown }
+        | { ok: false; id: number; failure: Record<string, unknown> };
+      return reply.ok ? reply.value : rethrow(reply);
+    };
+  }
+
+  const send = {
+    search: caller("search"),
+    describe: caller("describe"),
+    call: caller("call"),
+    batch: caller("batch"),
+    shortcut: caller("shortcut"),
+    emit: caller("emit"),
+    ui: caller("ui"),
+  };
+
+  /** `[a,b,…]` as JSON text, whatever guest code did to arrays. */
+  function list(values: readonly unknown[], names: readonly string[]): string {
+    let text = "[";
+    for (let i = 0; i < values.length; i++) {
+      text += (i > 0 ? "," : "") + encode(values[i], names[i] ?? `argument ${i + 1}`);
+    }
+    if (text.length <= config.maxArgumentChars) return `${text}]`;
+    const subject = typeof values[0] === "string" ? apply(slice, values[0], [0, 128]) : null;
+    return `{"chars":${text.length},"subject":${stringify(subject)}}`;
+  }
+
+  const api: Record<string, (...args: unknown[]) => Promise<unknown>> = {
+    search: async (...args) => send.search(list(args, ["options"])),
+    describe: async (...args) => send.describe(list(args, ["options"])),
+    call: async (...args) => send.call(list(args, ["address", "args"])),
+    batch: async (...args) => send.batch(list(args, ["calls"])),
+    emit: async (...args) => void (await send.emit(list(args, ["block"]))),
+    ui: async (...args) => void (await send.ui(list(args, ["html", "options"]))),
+  };
+  for (const name in bridge) if (!(name in api)) delete bridge[name];
+  for (const name in api) {
+    defineProperty(bridge, name, { value: api[name], enumerable: true, writable: false });
+  }
+  freeze(bridge);
+
+  for (const [identifier, id] of config.shortcuts) {
+    const get = (_: object, property: string | symbol) => {
+      if (typeof property !== "string" || property === "then") return undefined;
+      return async (...args: unknown[]) =>
+        send.shortcut(list([id, property, ...args], ["connector", "tool", "args"]));
+    };
+    const value = new Proxy(freeze({}), { get });
+    defineProperty(globalThis, identifier, { value, enumerable: true, configurable: true });
+  }
+
+  const print = console.log;
+  const format = (value: unknown): string => {
+    if (typeof value === "string") return value;
+    if (value instanceof ErrorClass) return `${value.name}: ${value.message}`;
+    try {
+      return encode(value, "value");
+    } catch {
+      try {
+        return toText(value);
+      } catch {
+        return "[unprintable]";
+      }
+    }
+  };
+  const printer =
+    (prefix: string) =>
+    (...args: unknown[]): void => {
+      let line = prefix;
+      for (let i = 0; i < args.length; i++) line += (i > 0 ? " " : "") + format(args[i]);
+      print(line);
+    };
+  const levels = { log: "", info: "", warn: "[warn] ", error: "[error] ", debug: "[debug] " };
+  for (const level in levels) {
+    const value = printer(levels[level as keyof typeof levels]);
+    defineProperty(console, level, { value, writable: true, configurable: true });
+  }
+
+  /** The first frame of a stack that lies in the file of the marker, below the marker's line. */
+  function position(error: Error, marker: Error): string {
+    framePattern.lastIndex = 0;
+    const origin = apply(exec, framePattern, [marker.stack ?? ""]) as RegExpExecArray | null;
+    framePattern.lastIndex = 0;
+    const stack = error.stack;
+    if (!origin || typeof stack !== "string") return "";
+    for (;;) {
+      const frame = apply(exec, framePattern, [stack]) as RegExpExecArray | null;
+      if (!frame) return "";
+      const line = +(frame[2] ?? 0) - +(origin[2] ?? 0);
+      if (frame[1] === origin[1] && line > 0) return `,"line":${line},"column":${frame[3]}`;
+    }
+  }
+
+  /** Members that describe what the program threw. */
+  function describe(thrown: unknown, marker: Error): string {
+    if (typeof thrown !== "object" || thrown === null) {
+      return `"code":"program_error","message":${stringify(`Threw ${format(thrown)}`)}`;
+    }
+    const members = apply(weakGet, known, [thrown]) as string | undefined;
+    if (members !== undefined) return members;
+    if (internalPrototype !== undefined && getPrototypeOf(thrown) === internalPrototype) {
+      return `"code":"executor_limit","message":${stringify(toText((thrown as Error).message))}`;
+    }
+    if (!(thrown instanceof ErrorClass)) {
+      return `"code":"program_error","message":${stringify(`Threw ${format(thrown)}`)}`;
+    }
+    const message = stringify(`${toText(thrown.name)}: ${toText(thrown.message)}`);
+    return `"code":"program_error","message":${message}${position(thrown, marker)}`;
+  }
+
+  return async (marker, program) => {
+    try {
+      const result = encode(await new PromiseClass((resolve) => resolve(program())), "result");
+      if (result.length <= config.maxReturnChars) return `{"ok":true,"value":${result}}`;
+      const preview = stringify(apply(slice, result, [0, config.maxReturnChars]));
+      return `{"ok":true,"preview":${preview},"totalChars":${result.length}}`;
+    } catch (thrown) {
+      try {
+        return `{"ok":false,${describe(thrown, marker)}}`;
+      } catch {
+        return '{"ok":false,"code":"program_error","message":"Threw a value that cannot be read"}';
+      }
+    }
+  };
+}

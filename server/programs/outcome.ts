@@ -1,0 +1,100 @@
+import { z } from "zod";
+import { fail, failure, type Failure, type Outcome } from "../shared/failure.ts";
+import { clampChars } from "../shared/text.ts";
+
+/** What the guest's runner reports: a value, a preview of a long one, or how it failed. */
+export type GuestOutcome =
+  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "preview"; readonly preview: string; readonly totalChars: number }
+  | { readonly kind: "failure"; readonly failure: Failure };
+
+const MAX_MESSAGE_CHARS = 2_000;
+
+const reported = z.union([
+  z.strictObject({ ok: z.literal(true), value: z.unknown() }),
+  z.strictObject({ ok: z.literal(true), preview: z.string(), totalChars: z.number() }),
+  z.strictObject({ ok: z.literal(false), id: z.number() }),
+  z.strictObject({
+    ok: z.literal(false),
+    code: z.enum(["program_error", "not_serializable", "executor_limit"]),
+    message: z.string(),
+    path: z.string().optional(),
+    line: z.number().optional(),
+    column: z.number().optional(),
+  }),
+]);
+
+/**
+ * Reads what the runner resolved to. A failure that the host issued is recognised by its id and
+ * taken from the host's own record; everything else is the program's own doing.
+ * @param issued failures handed to this run, by id
+ * @param addedLines lines that the program was given on top
+ */
+export function readOutcome(
+  text: unknown,
+  issued: ReadonlyMap<number, Failure>,
+  addedLines: number,
+): GuestOutcome {
+  const parsed = reported.safeParse(tryParse(text));
+  if (!parsed.success) {
+    const message = "The program tampered with its runner: it returned nothing readable.";
+    return { kind: "failure", failure: failure("program_error", message) };
+  }
+  const report = parsed.data;
+  if (report.ok) {
+    if ("value" in report) return { kind: "value", value: report.value };
+    return { kind: "preview", preview: report.preview, totalChars: report.totalChars };
+  }
+  if ("id" in report) {
+    const known = issued.get(report.id);
+    const unknown = failure("program_error", "The program threw an error it did not receive.");
+    return { kind: "failure", failure: known ?? unknown };
+  }
+  return { kind: "failure", failure: ownFailure(report, addedLines) };
+}
+
+type OwnReport = Extract<z.infer<typeof reported>, { code: string }>;
+
+function ownFailure(report: OwnReport, addedLines: number): Failure {
+  const message = clampChars(report.message, MAX_MESSAGE_CHARS);
+  switch (report.code) {
+    case "not_serializable":
+      return failure("not_serializable", message, { path: report.path ?? "result" });
+    case "executor_limit":
+      return limitFailure(message);
+    case "program_error": {
+      const line = report.line === undefined ? undefined : report.line - addedLines;
+      if (line === undefined || line < 1) return failure("program_error", message);
+      const column = report.column ?? 1;
+      const where = `${message} (line ${line}, column ${column})`;
+      return failure("program_error", where, { line, column });
+    }
+  }
+}
+
+/** The interpreter says only in words which of its two limits was hit. */
+function limitFailure(text: string): Failure {
+  if (text.includes("stack")) {
+    return failure("executor_limit", "The program recursed too deeply.", { limit: "stack" });
+  }
+  if (text.includes("memory")) {
+    return failure("executor_limit", "The program held too much memory.", { limit: "memory" });
+  }
+  return failure("program_error", text);
+}
+
+function tryParse(text: unknown): unknown {
+  if (typeof text !== "string") return undefined;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** A failure of the executor that came as text only: a foreign executor's, or a syntax error. */
+export function executorFailure(error: string): Outcome<never> {
+  const message = clampChars(error, MAX_MESSAGE_CHARS);
+  const code = message.startsWith("SyntaxError") ? "invalid_program" : "program_error";
+  return fail(code, message);
+}

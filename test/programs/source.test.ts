@@ -1,0 +1,97 @@
+import { describe, expect, test } from "vitest";
+import { readProgram } from "../../server/programs/source.ts";
+
+/** Evaluates what was accepted, as an executor would. */
+async function evaluate(code: string): Promise<unknown> {
+  const read = readProgram(code);
+  if (!read.ok) throw new Error(`refused: ${read.failure.message}`);
+  const program = new Function(`"use strict"; return (\n${read.value.expression}\n);`)() as () => unknown;
+  return program();
+}
+
+function refused(code: string) {
+  const read = readProgram(code);
+  if (read.ok) throw new Error("accepted");
+  return read.failure;
+}
+
+describe("accepted forms", () => {
+  test.each([
+    ["an async arrow function", "async () => 7"],
+    ["a block body", "async () => { const a = 3; return a + 4; }"],
+    ["a non-async arrow", "() => 7"],
+    ["a trailing semicolon", "async () => 7;\n"],
+    ["a leading comment", "// sum\n/* of two */ async () => 7"],
+    ["a trailing comment", "async () => 7 // seven"],
+    ["a fenced block", "```js\nasync () => 7\n```"],
+    ["a fence with text indented", "  ```javascript\n  async () => 7\n  ```  "],
+    ["export default", "export default async () => 7;"],
+    ["export default of a function", "export default async function main() { return 7; }"],
+    ["a bare body with return and await", "const a = await Promise.resolve(3);\nreturn a + 4;"],
+    ["a bare body that ends in a comment", "return 7 // seven"],
+    ["a single expression", "await Promise.resolve(7)"],
+    ["an expression with parentheses", "(async () => 7)()"],
+    ["CRLF line ends", "async () => {\r\n  return 7;\r\n}\r\n"],
+  ])("P1: %s", async (_, code) => {
+    expect(await evaluate(code)).toBe(7);
+  });
+
+  test("P1: positions stay: the expression keeps the lines and columns of the text", () => {
+    const read = readProgram("// one\n   async () => { boom }");
+    expect(read).toMatchObject({ ok: true, value: { addedLines: 0 } });
+    if (read.ok) expect(read.value.expression.split("\n")[1]?.indexOf("async")).toBe(3);
+    expect(readProgram("return 1")).toMatchObject({ value: { addedLines: 1 } });
+  });
+
+  test("P1: a fence does not move the lines under it", () => {
+    const failure = refused("```js\nasync () => {\n  let 1x;\n}\n```");
+    expect(failure).toMatchObject({ line: 3 });
+  });
+});
+
+describe("refused forms", () => {
+  test("P1: a syntax error names line and column and shows a caret under the place", () => {
+    const failure = refused("async () => {\n  const a = ;\n}");
+    expect(failure).toMatchObject({ code: "invalid_program", line: 2, column: 13 });
+    expect(failure.excerpt).toBe("  const a = ;\n            ^");
+    expect(failure.message).toMatch(/^Line 2, column 13: /);
+  });
+
+  test.each([
+    ["a type annotation", "async () => { const a: string = 'x'; return a }", 'annotation ": string"'],
+    ["an annotated parameter", "async (a: number) => a", 'annotation ": number"'],
+    ["an interface", "interface A { b: string }\nreturn 1", "interface declaration"],
+    ["a type alias", "type A = string;\nreturn 1", "type declaration"],
+    ["a cast", "async () => (x as string)", '"as string"'],
+    ["an assertion", "async () => a!.b", '"!"'],
+    ["type parameters", "async () => f<string>(1)", undefined],
+  ])("P1: TypeScript: %s is answered by what to remove", (_, code, hint) => {
+    const read = readProgram(code);
+    if (hint === undefined) return expect(read.ok).toBe(true);
+    expect(read).toMatchObject({ ok: false, failure: { code: "invalid_program" } });
+    if (!read.ok) {
+      expect(read.failure.message).toContain("TypeScript");
+      expect(read.failure.message).toContain(hint);
+    }
+    return undefined;
+  });
+
+  test("P2: import and export are refused in words", () => {
+    expect(refused('import x from "y";\nreturn x')).toMatchObject({ code: "invalid_program", line: 1 });
+    expect(refused("export const a = 1")).toMatchObject({ code: "invalid_program" });
+  });
+
+  test("P1: a function that is only declared is refused rather than never called", () => {
+    expect(refused("async function main() { return 7 }").message).toContain("never calls it");
+  });
+
+  test("P1: an empty program is refused", () => {
+    expect(refused("  \n")).toMatchObject({ code: "invalid_program" });
+    expect(refused("```js\n```").code).toBe("invalid_program");
+  });
+
+  test("P1: text that would close the wrapper is a syntax error, not an escape", () => {
+    expect(refused("async () => 1)); evil((").code).toBe("invalid_program");
+    expect(refused("return 1 } ; evil(); {").code).toBe("invalid_program");
+  });
+});
