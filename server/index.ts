@@ -1,0 +1,63 @@
+import { Catalogs } from "./catalog/catalogs.ts";
+import { readConfig, type ConnectaConfig } from "./config.ts";
+import { createRoutes } from "./http/routes.ts";
+import { Invoker } from "./invoke/invoke.ts";
+import { Stash } from "./invoke/stash.ts";
+import { Runner } from "./programs/runner.ts";
+import { createMcp } from "./tools/mcp.ts";
+import { VERSION } from "./version.ts";
+
+export { ConfigError, type ConnectaConfig } from "./config.ts";
+export {
+  api,
+  tool,
+  ToolError,
+  type ApiOptions,
+  type ApiTool,
+  type ToolContext,
+} from "./connectors/api.ts";
+export type { Connector, Executor, Tool, ToolResult } from "./shared/contracts.ts";
+export type { Failure, FailureCode, Outcome } from "./shared/failure.ts";
+export type { ExecuteLimits } from "./shared/limits.ts";
+
+/** A deployment that answers web-standard requests. */
+export interface Connecta {
+  /** Serves `/mcp` and `/health`. */
+  fetch(request: Request): Promise<Response>;
+  /** Refuses new programs, ends what runs and releases connectors. */
+  close(): Promise<void>;
+}
+
+/**
+ * Assembles a deployment.
+ * @throws ConfigError for a structural mistake; the message names the option and the fix
+ */
+export function createConnecta(config: ConnectaConfig): Connecta {
+  const ready = readConfig(config);
+  const { connectors, executor, limits, onError } = ready;
+  const catalogs = new Catalogs(connectors);
+  const invoker = new Invoker(catalogs);
+  const runner = new Runner({ connectors, executor, limits, catalogs, invoker });
+  const identity = { name: ready.name, version: VERSION };
+  const mcp = createMcp({
+    ...identity,
+    connectors,
+    catalogs,
+    invoker,
+    runner,
+    stash: new Stash(),
+    callTimeoutMs: ready.callTimeoutMs,
+    instructions: ready.instructions,
+    onError,
+  });
+  const routes = createRoutes({ ...identity, mcp, gate: ready });
+  return {
+    fetch: async (request) => routes.fetch(request),
+    async close() {
+      runner.close();
+      await mcp.close();
+      await executor.close?.();
+      await Promise.all(connectors.map((connector) => connector.close?.()));
+    },
+  };
+}

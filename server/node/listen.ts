@@ -1,0 +1,95 @@
+import { createAdaptorServer } from "@hono/node-server";
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { ConnectaConfig } from "../config.ts";
+import { createConnecta } from "../index.ts";
+import { quickjsExecutor } from "../sandbox/pool.ts";
+import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { LIMITS } from "../shared/limits.ts";
+
+/** Where and how to listen. */
+export interface ListenOptions {
+  /** 8787 when omitted, 0 for any free port. */
+  readonly port?: number;
+  /** `127.0.0.1` when omitted; another address needs `auth`. */
+  readonly hostname?: string;
+  /** Asked first for every request; answers `undefined` for what is not its own. */
+  readonly before?: (request: Request) => Promise<Response | undefined>;
+}
+
+/** A server that listens. */
+export interface Listening {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly port: number;
+  /** Stops accepting, lets requests in flight end within the drain time, then closes everything. */
+  close(): Promise<void>;
+}
+
+const DEFAULT_PORT = 8787;
+
+/**
+ * Serves a deployment on Node with the QuickJS sandbox.
+ * @returns `unavailable` for a port in use or an address that must not be opened without auth
+ * @throws ConfigError for a structural mistake in the config
+ */
+export async function listen(
+  config: ConnectaConfig,
+  options: ListenOptions = {},
+): Promise<Outcome<Listening>> {
+  const { port = DEFAULT_PORT, hostname = "127.0.0.1", before } = options;
+  if (!isLoopback(hostname) && !config.auth) {
+    return fail(
+      "unavailable",
+      `${hostname} is not a loopback address: set auth: { bearer } before opening it to others.`,
+    );
+  }
+  const executor = config.executor ?? quickjsExecutor();
+  const connecta = createConnecta({ ...config, executor });
+  const server = createAdaptorServer({
+    fetch: before
+      ? async (request) => (await before(request)) ?? connecta.fetch(request)
+      : connecta.fetch,
+  }) as Server;
+  const bound = await bind(server, port, hostname);
+  if (!bound.ok) {
+    await connecta.close();
+    return bound;
+  }
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  return ok({
+    url: `http://${host}:${bound.value}`,
+    port: bound.value,
+    close: () => close(server, connecta.close),
+  });
+}
+
+function isLoopback(hostname: string): boolean {
+  return hostname === "localhost" || hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
+}
+
+function bind(server: Server, port: number, hostname: string): Promise<Outcome<number>> {
+  return new Promise((resolve) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const reason =
+        error.code === "EADDRINUSE"
+          ? `Port ${port} is in use: choose another with --port or PORT.`
+          : `Cannot listen on ${hostname}:${port} (${error.code ?? error.message}).`;
+      resolve(fail("unavailable", reason));
+    });
+    server.listen(port, hostname, () => resolve(ok((server.address() as AddressInfo).port)));
+  });
+}
+
+async function close(server: Server, closeConnecta: () => Promise<void>): Promise<void> {
+  const drained = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LIMITS.drainMs.value);
+  });
+  await Promise.race([drained, late]);
+  clearTimeout(timer);
+  server.closeAllConnections();
+  await closeConnecta();
+}

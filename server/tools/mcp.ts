@@ -1,0 +1,99 @@
+import {
+  createMcpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+  type CallToolResult,
+  type McpHttpHandler,
+  type ServerContext,
+} from "@modelcontextprotocol/server";
+import { fail } from "../shared/failure.ts";
+import { LIMITS } from "../shared/limits.ts";
+import type { Scope } from "../shared/scope.ts";
+import { clampUtf8 } from "../shared/text.ts";
+import { APPS_EXTENSION, SHELL_MIME_TYPE, readShell } from "../view/shell.ts";
+import { defineTools, type ToolDefinition } from "./definitions.ts";
+import { callMetaTool, isToolName, type ToolDeps } from "./handlers.ts";
+import { failedResult, type McpToolResult } from "./result.ts";
+import { INSTRUCTIONS } from "./texts.ts";
+
+/** How a deployment presents itself. */
+export interface McpOptions extends ToolDeps {
+  readonly name: string;
+  readonly version: string;
+  readonly instructions: string | undefined;
+  /** Told of faults that no caller sees. */
+  readonly onError: (error: Error) => void;
+  /** The list without the view declarations, for the check that they change no result. */
+  readonly tools?: readonly ToolDefinition[];
+}
+
+const ANONYMOUS = "anonymous";
+
+/**
+ * The MCP endpoint of a deployment: both protocol generations, one server object per request.
+ * What is constant — the tool list, capabilities, schemas — is built once here.
+ */
+export function createMcp(options: McpOptions): McpHttpHandler {
+  const tools = options.tools ?? defineTools(options.connectors);
+  const list = { tools: tools.map((tool) => ({ ...tool })) };
+  const info = { name: options.name, version: options.version };
+  const serverOptions = {
+    capabilities: {
+      tools: { listChanged: false },
+      resources: { listChanged: false },
+      extensions: { [APPS_EXTENSION]: { mimeTypes: [SHELL_MIME_TYPE] } },
+    },
+    instructions: options.instructions ?? INSTRUCTIONS,
+  };
+  return createMcpHandler(
+    () => {
+      const server = new Server(info, serverOptions);
+      server.setRequestHandler("tools/list", () => list);
+      server.setRequestHandler("tools/call", (request, context) => {
+        const { name, arguments: args } = request.params;
+        if (isToolName(name)) return guarded(name, args, options, context);
+        const shown = clampUtf8(name, LIMITS.nameBytes.value);
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}`);
+      });
+      server.setRequestHandler("resources/list", () => ({ resources: [] }));
+      server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+      server.setRequestHandler("resources/read", (request) => {
+        const shell = readShell(request.params.uri);
+        if (shell.ok) return { contents: [...shell.value.contents] };
+        const uri = clampUtf8(request.params.uri, LIMITS.echoBytes.value);
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Resource not found", { uri });
+      });
+      return server;
+    },
+    { maxRequestBodySize: LIMITS.requestBodyBytes.value, onerror: options.onError },
+  );
+}
+
+/** Runs one tool within the scope of its request; a throw here is a bug and says nothing. */
+async function guarded(
+  name: Parameters<typeof callMetaTool>[0],
+  args: unknown,
+  options: McpOptions,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  const scope: Scope = {
+    signal: context.mcpReq.signal,
+    now: Date.now,
+    defer: (task) => void task.catch((error: Error) => options.onError(error)),
+    principal: context.http?.authInfo?.clientId ?? ANONYMOUS,
+    requestId: crypto.randomUUID(),
+  };
+  try {
+    return passed(await callMetaTool(name, args, options, scope));
+  } catch (error) {
+    options.onError(error instanceof Error ? error : new Error(String(error)));
+    const message = `The gateway failed; its log names request ${scope.requestId}.`;
+    return passed(failedResult(fail("internal", message).failure));
+  }
+}
+
+/** Blocks of kinds that the protocol's types do not know yet pass through as they came. */
+function passed(result: McpToolResult): CallToolResult {
+  return result as CallToolResult;
+}

@@ -1,0 +1,34 @@
+import type { ContentBlock } from "../shared/contracts.ts";
+import type { Failure } from "../shared/failure.ts";
+
+/** A tool result as MCP defines it. */
+export interface McpToolResult {
+  content: ContentBlock[];
+  structuredContent?: Record<string, unknown>;
+  isError?: true;
+  _meta?: Record<string, unknown>;
+  [key: string]: unknown;
+}
+
+/** The one place that builds a tool result from an envelope: structured, and the same as text. */
+export function toolResult(
+  envelope: object,
+  options: {
+    readonly isError?: boolean;
+    readonly blocks?: readonly ContentBlock[];
+    readonly meta?: Record<string, unknown>;
+  } = {},
+): McpToolResult {
+  const { blocks = [], isError = false, meta } = options;
+  return {
+    content: [{ type: "text", text: JSON.stringify(envelope) }, ...blocks],
+    structuredContent: envelope as Record<string, unknown>,
+    ...(isError && { isError: true as const }),
+    ...(meta && { _meta: meta }),
+  };
+}
+
+/** The result of a call that failed. */
+export function failedResult(failure: Failure): McpToolResult {
+  return toolResult({ ok: false, error: failure }, { isError: true });
+}

@@ -1,0 +1,141 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer, type Server } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterEach, beforeAll, afterAll, describe, expect, test } from "vitest";
+
+const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
+const CONNECTA = new URL("../../dist/server/index.js", import.meta.url).href;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "connecta-cli-"));
+  write("good.mjs", `import { api } from "${CONNECTA}";
+    const wait = (_, { signal }) => new Promise((done) => setTimeout(() => done("waited"), 300));
+    export default { connectors: [api({ id: "crm", tools: { wait: {
+      description: "Wait.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true }, handler: wait } } })] };`);
+  write("broken.mjs", "export default {");
+  write("empty.mjs", "export const a = 1;");
+  write("mistake.mjs", "export default { connectors: [], execute: { cpuMs: -1 } };");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+const children = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+  children.clear();
+});
+
+interface Started {
+  readonly child: ChildProcess;
+  readonly ended: Promise<number | null>;
+  stdout(): string;
+  stderr(): string;
+  /** The URL, once the server says that it listens. */
+  readonly url: Promise<string>;
+}
+
+function start(...args: string[]): Started {
+  const child = spawn(process.execPath, [BIN, ...args], { cwd: folder });
+  children.add(child);
+  let [stdout, stderr] = ["", ""];
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (data: Buffer) => {
+      stdout += String(data);
+      const line = /^listening (\S+)$/m.exec(stdout);
+      if (line?.[1]) resolve(line[1]);
+    });
+    child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
+    void ended.then(() => reject(new Error(`ended: ${stderr}`)));
+  });
+  url.catch(() => undefined);
+  return { child, ended, url, stdout: () => stdout, stderr: () => stderr };
+}
+
+async function mistake(...args: string[]): Promise<string> {
+  const started = start(...args);
+  expect(await started.ended).toBe(1);
+  expect(started.stdout()).toBe("");
+  const lines = started.stderr().trimEnd().split("\n");
+  expect(lines).toHaveLength(1);
+  return lines[0] ?? "";
+}
+
+async function call(url: string, name: string, args: object): Promise<string> {
+  const response = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name, arguments: args },
+    }),
+  });
+  return response.text();
+}
+
+describe("connecta serve", () => {
+  test("prints exactly one line on stdout, answers, and exits 0 on SIGTERM", async () => {
+    const started = start("serve", "--config", "good.mjs", "--port", "0");
+    const url = await started.url;
+    const health = await fetch(`${url}/health`);
+    expect(await health.json()).toMatchObject({ status: "ok", name: "connecta" });
+    expect((await fetch(`${url}/`)).status).toBe(404);
+    expect(await call(url, "execute_code", { code: "return 41 + 1" })).toContain('"result":42');
+    started.child.kill("SIGTERM");
+    expect(await started.ended).toBe(0);
+    expect(started.stdout()).toBe(`listening ${url}\n`);
+    expect(started.stderr()).toBe("");
+  });
+
+  test("SIGINT lets a request in flight end before it exits 0", async () => {
+    const started = start("serve", "--config", "good.mjs", "--port", "0");
+    const url = await started.url;
+    const pending = call(url, "call_tool", { address: "crm.wait" });
+    await call(url, "call_tool", { address: "crm.nothing" });
+    started.child.kill("SIGINT");
+    expect(await pending).toContain("waited");
+    expect(await started.ended).toBe(0);
+  });
+
+  test("a port in use is one line that names the way out", async () => {
+    const blocker: Server = createServer();
+    const port = await new Promise<number>((resolve) =>
+      blocker.listen(0, "127.0.0.1", () => resolve((blocker.address() as { port: number }).port)),
+    );
+    try {
+      const line = await mistake("serve", "--config", "good.mjs", "--port", String(port));
+      expect(line).toContain(`Port ${port} is in use: choose another with --port or PORT.`);
+    } finally {
+      blocker.close();
+    }
+  });
+
+  test.each([
+    ["a missing config", ["--config", "none.mjs"], "none.mjs does not exist"],
+    ["no config in the folder", [], "connecta.config.mjs does not exist"],
+    ["a broken config", ["--config", "broken.mjs"], "broken.mjs cannot be loaded: SyntaxError"],
+    ["a config without default export", ["--config", "empty.mjs"], "no default export"],
+    ["a mistake in the config", ["--config", "mistake.mjs"], "execute.cpuMs must be"],
+    ["an open address without auth", ["--config", "good.mjs", "--host", "0.0.0.0"], "set auth: { bearer }"],
+    ["a port that is none", ["--config", "good.mjs", "--port", "http"], "--port must be a port number"],
+    ["an unknown option", ["--colour"], "--colour"],
+  ])("%s is one line and exit code 1", async (_, args, text) => {
+    expect(await mistake("serve", ...args)).toContain(text);
+  });
+
+  test("an unknown command is one line", async () => {
+    expect(await mistake("sreve")).toContain("connecta serve, or connecta dev");
+  });
+});

@@ -1,0 +1,167 @@
+import {
+  api,
+  createConnecta,
+  ToolError,
+  type Connecta,
+  type ConnectaConfig,
+  type Connector,
+} from "../../server/index.ts";
+import { quickjsExecutor } from "../../server/sandbox/pool.ts";
+
+/** A JSON-RPC answer as it stood on the wire. */
+export interface Answer {
+  readonly status: number;
+  /** The JSON text of the message, whether it came as JSON or as an event. */
+  readonly text: string;
+  readonly result: Record<string, unknown>;
+  readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
+}
+
+/** Protocol generation of a request. */
+export type Era = "legacy" | "modern";
+
+const MODERN = "2026-07-28";
+
+/** Sends one JSON-RPC request to a deployment without a socket between. */
+export async function rpc(
+  connecta: Pick<Connecta, "fetch">,
+  method: string,
+  params: Record<string, unknown> = {},
+  era: Era = "legacy",
+): Promise<Answer> {
+  const meta = {
+    "io.modelcontextprotocol/protocolVersion": MODERN,
+    "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
+    "io.modelcontextprotocol/clientCapabilities": {},
+  };
+  const name = typeof params.name === "string" ? params.name : params.uri;
+  const response = await connecta.fetch(
+    new Request("http://127.0.0.1:8787/mcp", {
+      method: "POST",
+      headers: {
+        host: "127.0.0.1:8787",
+        "content-type": "application/json",
+        accept: "application/json, text/event-stream",
+        "mcp-protocol-version": era === "modern" ? MODERN : "2025-11-25",
+        ...(era === "modern" && { "mcp-method": method }),
+        ...(era === "modern" && typeof name === "string" && { "mcp-name": name }),
+      },
+      body: JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method,
+        params: era === "modern" ? { ...params, _meta: meta } : params,
+      }),
+    }),
+  );
+  const body = await response.text();
+  const text = /^data: (.*)$/m.exec(body)?.[1] ?? body;
+  const message = JSON.parse(text) as Pick<Answer, "result" | "error">;
+  return { status: response.status, text, result: message.result, error: message.error };
+}
+
+/** A tool result, typed as far as tests look into it. */
+export interface CallAnswer {
+  readonly content: readonly { readonly type: string; readonly text?: string }[];
+  readonly structuredContent?: Record<string, unknown>;
+  readonly isError?: boolean;
+  readonly _meta?: Record<string, unknown>;
+}
+
+/** Calls one of the seven tools. */
+export async function callTool(
+  connecta: Pick<Connecta, "fetch">,
+  name: string,
+  args: Record<string, unknown> = {},
+  era: Era = "legacy",
+): Promise<CallAnswer> {
+  const answer = await rpc(connecta, "tools/call", { name, arguments: args }, era);
+  if (answer.result === undefined) throw new Error(answer.text);
+  return answer.result as unknown as CallAnswer;
+}
+
+/** Runs a program and hands back the whole tool result. */
+export function run(connecta: Pick<Connecta, "fetch">, code: string, diagnostics = false) {
+  return callTool(connecta, "execute_code", { code, ...(diagnostics && { diagnostics }) });
+}
+
+const READ = { readOnlyHint: true } as const;
+const ID = {
+  type: "object",
+  properties: { id: { type: "string" } },
+  required: ["id"],
+  additionalProperties: false,
+} as const;
+
+/** What the fixture's writing tool was called with. */
+export interface Fixture {
+  readonly connecta: Connecta;
+  readonly written: unknown[];
+}
+
+/** Two small connectors; what the writing tool was called with lands in `written`. */
+export function fixtureConnectors(written: unknown[] = []): Connector[] {
+  const crm = api({
+    id: "crm",
+    description: "Customer records",
+    usageGuide: "Use ids like r7.",
+    tools: {
+      get_record: {
+        description: "Get one record by id.",
+        inputSchema: ID,
+        annotations: READ,
+        handler: ({ id }: { id: string }) => {
+          if (id === "gone") throw new ToolError("No such record.", { code: "not_found" });
+          return { id, name: `Record ${id}`, amount: 137 };
+        },
+      },
+      big: {
+        description: "A large text.",
+        inputSchema: { type: "object", properties: { chars: { type: "integer" } } },
+        annotations: READ,
+        handler: ({ chars = 200_000 }: { chars?: number }) => "é".repeat(chars),
+      },
+      slow: {
+        description: "Waits until it is cancelled.",
+        inputSchema: { type: "object" },
+        annotations: READ,
+        handler: (_: never, { signal }) =>
+          new Promise((_, reject) =>
+            signal.addEventListener("abort", () => reject(new Error("aborted"))),
+          ),
+      },
+      update_record: {
+        description: "Change a record.",
+        inputSchema: ID,
+        annotations: { readOnlyHint: false, destructiveHint: true },
+        handler: (args: unknown) => {
+          written.push(args);
+          return { changed: true };
+        },
+      },
+    },
+  });
+  const tickets = api({
+    id: "tickets-eu",
+    tools: {
+      "list-open": {
+        description: "List open tickets.",
+        inputSchema: { type: "object" },
+        annotations: READ,
+        handler: () => [{ id: 1 }, { id: 2 }],
+      },
+    },
+  });
+  return [crm, tickets];
+}
+
+/** A deployment of the fixture connectors; close it when done. */
+export function fixtureGateway(config: Partial<ConnectaConfig> = {}): Fixture {
+  const written: unknown[] = [];
+  const connecta = createConnecta({
+    connectors: fixtureConnectors(written),
+    executor: quickjsExecutor({ processes: 1 }),
+    ...config,
+  });
+  return { connecta, written };
+}
