@@ -1,0 +1,184 @@
+import type { Connector, Tool } from "../shared/contracts.ts";
+import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { LIMITS } from "../shared/limits.ts";
+import type { Scope } from "../shared/scope.ts";
+import { clampUtf8 } from "../shared/text.ts";
+import type { Catalog } from "./catalog.ts";
+import { Loads, type CatalogTimes } from "./loads.ts";
+import { pause } from "./pause.ts";
+import { suggestAddresses, suggestTools } from "./suggest.ts";
+import { Vocabulary } from "./vocabulary.ts";
+
+export type { Catalog } from "./catalog.ts";
+export type { CatalogTimes } from "./loads.ts";
+export { identifier } from "./identifier.ts";
+
+/** What an address leads to. */
+export interface Resolution {
+  readonly connector: Connector;
+  readonly tool: Tool;
+  readonly catalog: Catalog;
+}
+
+const RETRY_MS = 5_000;
+/** So few tools are indexed without letting others run in between. */
+const FEW_TOOLS = 200;
+
+/** What a deployment's connectors offer, by connector, by address and by shortcut. */
+export class Catalogs {
+  readonly #connectors: ReadonlyMap<string, Connector>;
+  readonly #longestId: number;
+  readonly #loads: Loads;
+  readonly #vocabulary = new Vocabulary();
+
+  /**
+   * @param connectors in the order in which discovery lists them; their ids are unique
+   * @param times overrides of the limits that catalogs have by default
+   */
+  constructor(connectors: readonly Connector[], times: Partial<CatalogTimes> = {}) {
+    this.#connectors = new Map(connectors.map((connector) => [connector.id, connector]));
+    this.#longestId = connectors.reduce((longest, { id }) => Math.max(longest, id.length), 0);
+    const all: CatalogTimes = {
+      freshMs: LIMITS.catalogFreshMs.value,
+      staleMs: LIMITS.catalogStaleMs.value,
+      timeoutMs: LIMITS.catalogTimeoutMs.value,
+      retryMs: RETRY_MS,
+      ...times,
+    };
+    this.#loads = new Loads(all, async (catalog) => {
+      await pause();
+      await this.indexed([catalog]);
+    });
+  }
+
+  /** The configured connectors, in order. */
+  get connectors(): readonly Connector[] {
+    return [...this.#connectors.values()];
+  }
+
+  /** The connector of an id. */
+  connector(id: string): Connector | undefined {
+    return this.#connectors.get(id);
+  }
+
+  /** The last good catalog of a connector, without loading anything. */
+  loaded(connectorId: string): Catalog | undefined {
+    return this.#loads.last(connectorId);
+  }
+
+  /**
+   * A connector's catalog. Concurrent callers share one load; a caller that goes away fails alone.
+   * Failures: `unknown_address`, `catalog_lookup_failed`, `unavailable`, `auth_required`,
+   * `rate_limited`, `cancelled`.
+   */
+  async load(connectorId: string, scope: Scope): Promise<Outcome<Catalog>> {
+    const connector = this.#connectors.get(connectorId);
+    if (connector !== undefined) return this.#loads.load(connector, scope);
+    return fail("unknown_address", `There is no connector ${quote(connectorId)}.`, {
+      connector: echo(connectorId),
+      ...suggested(suggestAddresses(this, connectorId)),
+    });
+  }
+
+  /** A connector's catalog where nobody has to wait for it. */
+  ready(connectorId: string, scope: Scope): Catalog | undefined {
+    const connector = this.#connectors.get(connectorId);
+    return connector && this.#loads.ready(connector, scope);
+  }
+
+  /** Makes the next reader refresh a catalog, whatever its age; earlier failures are forgotten. */
+  markStale(connectorId: string): void {
+    this.#loads.markStale(connectorId);
+  }
+
+  /**
+   * What a canonical address leads to: the longest connector id before a dot, then the tool's name.
+   * Failures: those of {@link load}, `unknown_address` and `unknown_tool` with `suggestions`.
+   */
+  async resolve(address: string, scope: Scope): Promise<Outcome<Resolution>> {
+    const connector = this.#connectorIn(address);
+    if (connector === undefined) {
+      return fail("unknown_address", `No connector has the address ${quote(address)}.`, {
+        address: echo(address),
+        ...suggested(suggestAddresses(this, address)),
+      });
+    }
+    const loaded = await this.#loads.load(connector, scope);
+    if (!loaded.ok) return loaded;
+    const catalog = loaded.value;
+    const name = address.slice(connector.id.length + 1);
+    const tool = catalog.tools.get(name);
+    if (tool === undefined) return this.#unknownTool(catalog, name);
+    return ok({ connector, tool, catalog });
+  }
+
+  /**
+   * The canonical address that a property of a connector's shortcut stands for.
+   * Failures: those of {@link load}, `unknown_tool`, `ambiguous_tool_alias` with `addresses`.
+   */
+  async shortcut(connectorId: string, property: string, scope: Scope): Promise<Outcome<string>> {
+    const loaded = await this.load(connectorId, scope);
+    if (!loaded.ok) return loaded;
+    const names = loaded.value.shortcut(property);
+    const [name] = names;
+    if (name === undefined) return this.#unknownTool(loaded.value, property);
+    if (names.length === 1) return ok(`${connectorId}.${name}`);
+    return fail(
+      "ambiguous_tool_alias",
+      `${quote(property)} stands for ${names.length} tools of ${connectorId}.`,
+      { connector: connectorId, addresses: names.map((each) => `${connectorId}.${each}`) },
+    );
+  }
+
+  /** The words of these catalogs' tools, ready to rank; builds what is not built yet. */
+  async indexed(catalogs: readonly Catalog[]): Promise<Vocabulary> {
+    const waiting = catalogs.filter(({ index }) => index.index === undefined);
+    const tools = waiting.reduce((sum, catalog) => sum + catalog.tools.size, 0);
+    for (const { index } of waiting) {
+      while (index.index === undefined) {
+        index.step();
+        if (tools > FEW_TOOLS) await pause();
+      }
+    }
+    for (const { connectorId, index } of catalogs) {
+      if (index.index !== undefined) this.#vocabulary.set(connectorId, index.index);
+    }
+    return this.#vocabulary;
+  }
+
+  /** Stops every load that is under way. */
+  close(): void {
+    this.#loads.close();
+  }
+
+  #connectorIn(address: string): Connector | undefined {
+    let dot = address.lastIndexOf(".", this.#longestId);
+    for (; dot > 0; dot = address.lastIndexOf(".", dot - 1)) {
+      const connector = this.#connectors.get(address.slice(0, dot));
+      if (connector !== undefined) return connector;
+    }
+    return undefined;
+  }
+
+  async #unknownTool(catalog: Catalog, name: string): Promise<Outcome<never>> {
+    const { connectorId } = catalog;
+    const vocabulary = await this.indexed([catalog]);
+    return fail("unknown_tool", `Connector ${connectorId} has no tool ${quote(name)}.`, {
+      address: echo(`${connectorId}.${name}`),
+      connector: connectorId,
+      ...suggested(suggestTools(vocabulary, catalog, name)),
+    });
+  }
+}
+
+function suggested(suggestions: readonly string[]) {
+  return suggestions.length > 0 ? { suggestions } : {};
+}
+
+function echo(text: string): string {
+  return clampUtf8(text, LIMITS.echoBytes.value);
+}
+
+function quote(text: string): string {
+  return JSON.stringify(echo(text));
+}

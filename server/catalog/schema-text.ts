@@ -1,0 +1,53 @@
+import { LIMITS } from "../shared/limits.ts";
+import { utf8Length } from "../shared/text.ts";
+import { SchemaRenderer, type Detail } from "./schema-render.ts";
+
+/** A schema in the form that models read. */
+export interface SchemaText {
+  /** A TypeScript-like type. */
+  readonly text: string;
+  /** Whether part of the structure was left out to keep within the bound. */
+  readonly truncated: boolean;
+}
+
+/** From everything to the bare outline; the first that fits is shown. */
+const DETAILS: readonly Detail[] = [
+  { depth: 5, description: 80, members: 24 },
+  { depth: 5, description: 40, members: 24 },
+  { depth: 5, description: 0, members: 24 },
+  { depth: 3, description: 0, members: 12 },
+  { depth: 2, description: 0, members: 6 },
+  { depth: 1, description: 0, members: 4 },
+];
+const OUTLINE: Detail = { depth: 1, description: 0, members: 3 };
+
+/**
+ * A JSON Schema as a compact TypeScript-like type, required fields first. Whatever it is given, the
+ * text is a complete type and within the bound.
+ * @param maxBytes of UTF-8
+ */
+export function schemaText(schema: unknown, maxBytes = LIMITS.schemaTextBytes.value): SchemaText {
+  for (const detail of DETAILS) {
+    const renderer = new SchemaRenderer(schema, detail);
+    const text = renderer.whole();
+    if (utf8Length(text) <= maxBytes) return { text, truncated: renderer.cut };
+  }
+  return { text: outline(schema, maxBytes), truncated: true };
+}
+
+/** As many properties as fit, and the number of those that do not. */
+function outline(schema: unknown, maxBytes: number): string {
+  const lines = new SchemaRenderer(schema, OUTLINE).properties(schema, 0);
+  const kept: string[] = [];
+  // Room for the braces and for saying how many were left out.
+  let room = maxBytes - utf8Length(`{  /* +${lines.length} more */ }`);
+  for (const line of lines) {
+    const bytes = utf8Length(line) + 2;
+    if (bytes > room) continue;
+    room -= bytes;
+    kept.push(line);
+  }
+  const left = lines.length - kept.length;
+  const text = `{ ${kept.join("; ")} /* +${left} more */ }`;
+  return kept.length > 0 && utf8Length(text) <= maxBytes ? text : "unknown";
+}

@@ -1,0 +1,77 @@
+import { LIMITS } from "../shared/limits.ts";
+import { utf8Length } from "../shared/text.ts";
+import type { Catalog } from "./catalog.ts";
+import type { Catalogs } from "./catalogs.ts";
+import { editDistance } from "./distance.ts";
+import { lexicon } from "./lexicon.ts";
+import { readQuery } from "./query.ts";
+import { rank } from "./rank.ts";
+import { compact } from "./tokens.ts";
+import type { Vocabulary } from "./vocabulary.ts";
+
+const MAX_SUGGESTIONS = 3;
+const MAX_EDITS = 2;
+/** A wrong name longer than this is not a slip. */
+const MAX_NAME = 200;
+
+/**
+ * Addresses that an unknown tool name was probably meant to be: misspellings first, then what a
+ * search for the name finds.
+ * @param vocabulary with the catalog's index in it
+ */
+export function suggestTools(vocabulary: Vocabulary, catalog: Catalog, name: string): string[] {
+  if (name.length > MAX_NAME) return [];
+  const slot = vocabulary.slotOf(catalog.connectorId);
+  const names = nearest(name, [...catalog.tools.keys()]);
+  if (slot !== undefined && names.length < MAX_SUGGESTIONS) {
+    const selection = { slots: [slot], accepts: () => true };
+    const request = readQuery(name, lexicon(), vocabulary);
+    const { hits } = rank(vocabulary, name, request, selection, MAX_SUGGESTIONS);
+    const { index } = vocabulary.slots[slot]!;
+    names.push(...hits.map(({ position }) => index.tools[position]!.name));
+  }
+  return addresses(names.map((each) => `${catalog.connectorId}.${each}`));
+}
+
+/**
+ * Addresses that a text without a known connector was probably meant to be: the tool of a connector
+ * whose id is nearly right, or a tool of that bare name. Looks only at what is loaded already.
+ */
+export function suggestAddresses(catalogs: Catalogs, text: string): string[] {
+  if (text.length > MAX_NAME) return [];
+  const found: string[] = [];
+  const dot = text.indexOf(".");
+  const id = dot > 0 ? text.slice(0, dot) : text;
+  const ids = catalogs.connectors.map((connector) => connector.id);
+  for (const near of nearest(id, ids)) {
+    const names = [...(catalogs.loaded(near)?.tools.keys() ?? [])];
+    const wanted = dot > 0 ? nearest(text.slice(dot + 1), names) : names;
+    found.push(...wanted.slice(0, MAX_SUGGESTIONS).map((name) => `${near}.${name}`));
+  }
+  for (const each of ids) {
+    const catalog = catalogs.loaded(each);
+    for (const name of [text, text.slice(dot + 1)]) {
+      if (catalog?.tools.has(name)) found.push(`${each}.${name}`);
+    }
+  }
+  return addresses(found);
+}
+
+/** The candidates within two edits, case and punctuation left out, nearest first. */
+function nearest(wanted: string, candidates: readonly string[]): string[] {
+  const plain = compact(wanted);
+  const limit = Math.min(MAX_EDITS, Math.floor(plain.length / 3));
+  return candidates
+    .map((name) => ({ name, distance: editDistance(plain, compact(name), limit) }))
+    .filter(({ distance }) => distance <= limit)
+    .sort((a, b) => a.distance - b.distance)
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ name }) => name);
+}
+
+/** Three at most, each once, and none that an error may not carry in full. */
+function addresses(found: readonly string[]): string[] {
+  return [...new Set(found)]
+    .filter((address) => utf8Length(address) <= LIMITS.echoBytes.value)
+    .slice(0, MAX_SUGGESTIONS);
+}
