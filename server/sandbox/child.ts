@@ -1,0 +1,223 @@
+import { failure, FAILURES, type Failure, type FailureCode } from "../shared/failure.ts";
+import type { Job } from "./job.ts";
+import type { Launched } from "./launch.ts";
+import {
+  decodeText,
+  decodeTimings,
+  encodeFrame,
+  FRAME,
+  FrameReader,
+  KIND,
+  TIMING_BYTES,
+  type Frame,
+  type FrameParts,
+} from "./protocol.ts";
+import { limitFailure } from "./run.ts";
+import type { NumberedSetup } from "./setup.ts";
+import { Watch } from "./watch.ts";
+
+/** More than any frame a sandbox process sends within its limits. */
+const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
+
+/** One sandbox process as the server sees it. */
+export class SandboxProcess {
+  readonly jobs = new Map<number, Job>();
+  /** Resolves true when the process takes runs, false when it ended before. */
+  readonly ready: Promise<boolean>;
+  /** Resolves when the process serves no more, on whatever account. */
+  readonly lost: Promise<void>;
+  /** Resolves when nothing of the process is left. */
+  readonly gone: Promise<void>;
+  readonly #launched: Launched;
+  readonly #watch: Watch;
+  readonly #setups = new Set<number>();
+  #becomeReady: ((ready: boolean) => void) | undefined;
+  #usable = false;
+  #served = false;
+
+  /** @param interpreter the WebAssembly file that the process runs */
+  constructor(launched: Launched, interpreter: Uint8Array) {
+    this.#launched = launched;
+    const { child, channel } = launched;
+    this.#watch = new Watch(child.pid ?? 0, (run) => this.#endStuck(run));
+    this.ready = new Promise((resolve) => {
+      this.#becomeReady = resolve;
+    });
+    this.lost = new Promise((resolve) => {
+      channel.once("close", () => {
+        this.#lose();
+        resolve();
+      });
+    });
+    this.gone = new Promise((resolve) => {
+      child.once("exit", () => resolve());
+      child.once("error", () => resolve());
+    });
+    const reader = new FrameReader((frame) => this.#receive(frame), MAX_PAYLOAD_BYTES);
+    channel.on("data", (chunk: Buffer) => {
+      if (!reader.push(chunk)) this.kill();
+    });
+    // Both say that the process is gone, which the end of the channel says as well.
+    channel.on("error", () => {});
+    child.on("error", () => channel.destroy());
+    this.#send({ type: FRAME.engine, payload: interpreter });
+  }
+
+  get pid(): number | undefined {
+    return this.#launched.child.pid;
+  }
+
+  /** Whether it has ever been ready. */
+  get served(): boolean {
+    return this.#served;
+  }
+
+  /** Whether runs can be given to it. */
+  get usable(): boolean {
+    return this.#usable;
+  }
+
+  /** Frames that the process has not answered: above 0 it computes. */
+  get backlog(): number {
+    return this.#watch.waiting;
+  }
+
+  /** Makes a setup known, so that the process prepares interpreters for it. */
+  learn({ id, setup }: NumberedSetup): void {
+    if (this.#setups.has(id)) return;
+    this.#setups.add(id);
+    this.#send({ type: FRAME.setup, call: id, payload: JSON.stringify(setup) });
+  }
+
+  /** Gives the process a run. */
+  begin(job: Job): void {
+    const { id, limits, setup: numbered } = job;
+    if (this.jobs.size === 0) this.#launched.channel.ref();
+    this.jobs.set(id, job);
+    job.onEnd = () => this.#drop(job);
+    this.learn(numbered);
+    const frame = encodeFrame({ type: FRAME.run, run: id, call: numbered.id, payload: job.code });
+    this.#watch.sent(id, { ...limits, bytes: frame.length });
+    this.#launched.channel.write(frame);
+  }
+
+  /** Tells the process that no later run names a setup. */
+  forget(setup: number): void {
+    if (this.#setups.delete(setup)) this.#send({ type: FRAME.forget, call: setup });
+  }
+
+  /** Ends the process now; {@link lost} follows. */
+  kill(): void {
+    this.#usable = false;
+    this.#launched.child.ref();
+    this.#launched.child.kill("SIGKILL");
+    this.#launched.channel.destroy();
+  }
+
+  #receive({ type, kind, index, run, call, payload }: Frame): void {
+    const job = this.jobs.get(run);
+    switch (type) {
+      case FRAME.ready:
+        return this.#take();
+      case FRAME.idle:
+        return this.#watch.answered(run);
+      case FRAME.log:
+        return job?.log(read(kind, payload) as string);
+      case FRAME.call:
+        return job && this.#call(job, { index, call, kind, payload: decodeText(payload) });
+      case FRAME.done:
+        this.#watch.answered(run);
+        return job && this.#finish(job, kind, payload);
+      default:
+        return this.kill();
+    }
+  }
+
+  #call(
+    job: Job,
+    parts: { index: number; call: number; kind: number; payload: string },
+  ): void {
+    const { index, call, kind, payload } = parts;
+    const reply = job.call(index, kind, payload);
+    if (reply === undefined) return this.kill();
+    void reply.then((outcome) => {
+      if (job.ended) return;
+      const frame = encodeFrame({ type: FRAME.reply, run: job.id, call, ...outcome });
+      this.#watch.sent(job.id, { ...job.limits, bytes: frame.length });
+      this.#launched.channel.write(frame);
+    });
+  }
+
+  #finish(job: Job, kind: number, payload: Buffer): void {
+    const { setupMs, cpuMs } = decodeTimings(payload);
+    const value = payload.subarray(TIMING_BYTES);
+    this.jobs.delete(job.id);
+    this.#rest();
+    job.timings(setupMs, cpuMs);
+    if (kind === KIND.failure) job.fail(failureOf(read(KIND.json, value)));
+    else if (kind === KIND.error) job.threw(value.toString());
+    else job.complete(read(kind, value));
+  }
+
+  /** A run that ended on this side: the process drops its guest. */
+  #drop(job: Job): void {
+    if (!this.jobs.delete(job.id)) return;
+    this.#watch.sent(job.id, { ...job.limits, bytes: 0 });
+    this.#send({ type: FRAME.cancel, run: job.id });
+    this.#rest();
+  }
+
+  #take(): void {
+    this.#launched.child.unref();
+    this.#rest();
+    this.#usable = true;
+    this.#served = true;
+    this.#becomeReady?.(true);
+  }
+
+  /** An idle process keeps no server alive. */
+  #rest(): void {
+    if (this.jobs.size === 0) this.#launched.channel.unref();
+  }
+
+  #endStuck(run: number): void {
+    const offender = this.jobs.get(run);
+    this.jobs.delete(run);
+    this.kill();
+    offender?.fail(limitFailure("cpu", offender.limits));
+  }
+
+  #lose(): void {
+    this.#usable = false;
+    this.#watch.stop();
+    this.#becomeReady?.(false);
+    const jobs = [...this.jobs.values()];
+    this.jobs.clear();
+    for (const job of jobs) {
+      job.fail(failure("executor_crashed", "The sandbox process of this program ended."));
+    }
+    this.#launched.child.kill("SIGKILL");
+  }
+
+  #send(parts: FrameParts): void {
+    this.#launched.channel.write(encodeFrame(parts));
+  }
+}
+
+function read(kind: number, payload: Buffer): unknown {
+  if (kind === KIND.nothing) return undefined;
+  const text = decodeText(payload);
+  return kind === KIND.json ? (JSON.parse(text) as unknown) : text;
+}
+
+/** A failure as the process described it, rebuilt from the fields that it may set. */
+function failureOf(value: unknown): Failure {
+  const { code, message, limit, bytes, maxBytes, retryAfterMs } = value as Partial<Failure>;
+  const known = typeof code === "string" && Object.hasOwn(FAILURES, code);
+  return failure(known ? (code as FailureCode) : "internal", String(message), {
+    ...(limit !== undefined && { limit }),
+    ...(bytes !== undefined && { bytes }),
+    ...(maxBytes !== undefined && { maxBytes }),
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });
+}

@@ -1,0 +1,158 @@
+import type { Instance } from "./engine.ts";
+import { LENT, type Control, type Prepared } from "./prepare.ts";
+import { Vm, type Answer, type Outcome, type Value } from "./vm.ts";
+
+/** What one run lends to its interpreter; bytes are views, valid only during the call. */
+export interface InterpreterHost {
+  /** Starts a host call; a string says why it is refused. */
+  call(index: number, id: number, json: boolean, bytes: Uint8Array): string | undefined;
+  log(json: boolean, bytes: Uint8Array): void;
+  done(kind: "nothing" | "json" | "text", bytes: Uint8Array): void;
+  failed(limit: "none" | "memory" | "stack", json: boolean, bytes: Uint8Array): void;
+  /** Whether the guest must stop computing; asked every few thousand steps. */
+  overBudget(): boolean;
+  /** Whether the run needs no more of the interpreter. */
+  readonly ended: boolean;
+}
+
+/** One QuickJS guest in a WebAssembly instance of its own; serves one run at a time. */
+export class Interpreter {
+  readonly #instance: Instance;
+  readonly #prepared: Prepared;
+  readonly #vm: Vm;
+  #host: InterpreterHost | undefined;
+  /** Runs that this instance has begun. */
+  uses = 0;
+
+  /** @param prepared what {@link prepare} made in another instance of the same engine */
+  private constructor(instance: Instance, prepared: Prepared) {
+    this.#instance = instance;
+    this.#prepared = prepared;
+    const owner = {
+      called: (id: number, values: readonly Value[]) => this.#called(id, values),
+      interrupted: () => this.#host?.overBudget() ?? true,
+    };
+    this.#vm = new Vm(instance, owner, prepared.anatomy);
+  }
+
+  /** A guest in the prepared state; `undefined` when there is no memory for it. */
+  static create(instance: Instance, prepared: Prepared): Interpreter | undefined {
+    const interpreter = new Interpreter(instance, prepared);
+    if (interpreter.#vm.growTo(prepared.image.bytes) && interpreter.restore()) return interpreter;
+    interpreter.drop();
+    return undefined;
+  }
+
+  /** Whether the heap bound of the process has refused memory to this instance. */
+  get refusedMemory(): boolean {
+    return this.#instance.refused();
+  }
+
+  /** Evaluates a program, calls what it evaluates to, and runs it as far as it goes. */
+  begin(host: InterpreterHost, code: Uint8Array): void {
+    this.#host = host;
+    this.uses++;
+    const outcome = this.#evaluate(code);
+    if (outcome?.threw) this.#tell("fail", [outcome.value]);
+    else if (outcome && !this.#call(outcome.value)) {
+      // A script that starts with `function` is a declaration: only parentheses make it a value.
+      const value = this.#evaluate(Buffer.from(`(${Buffer.from(code)}\n)`));
+      if (!value || value.threw || !this.#call(value.value)) {
+        host.failed("none", false, Buffer.from("TypeError: the code is not a function"));
+      }
+    }
+    this.#runJobs();
+  }
+
+  /** Carries a host call's outcome into the guest without running guest code. */
+  take(kind: number, bytes: Uint8Array): void {
+    const vm = this.#vm;
+    const text = vm.string(bytes);
+    if (text === undefined) return this.#host?.failed("memory", false, new Uint8Array());
+    const { value, threw } = vm.invoke(this.#prepared.control.take, [vm.number(kind), text]);
+    if (threw) this.#tell("fail", [value]);
+    vm.free(text);
+  }
+
+  /** Settles a host call with what {@link take} carried and runs the guest as far as it goes. */
+  settle(id: number): void {
+    this.#tell("settle", [this.#vm.number(id)]);
+    this.#runJobs();
+  }
+
+  /** Undoes a run; false when the instance should not serve again. */
+  restore(): boolean {
+    this.#host = undefined;
+    return this.#prepared.image.restore(this.#vm.heap);
+  }
+
+  /** Gives the memory back; the interpreter must not be used again. */
+  drop(): void {
+    this.#host = undefined;
+    this.#instance.drop();
+  }
+
+  #evaluate(code: Uint8Array): Outcome | undefined {
+    const outcome = this.#vm.evaluate(code, "program.js");
+    if (outcome === undefined) {
+      this.#host?.failed("memory", false, Buffer.from("InternalError: out of memory"));
+    }
+    return outcome;
+  }
+
+  #call(program: Value): boolean {
+    const vm = this.#vm;
+    const seed = () => vm.number((Math.random() * 2 ** 32) | 0);
+    const values = [program, seed(), seed(), seed(), seed()];
+    const { value, threw } = vm.invoke(this.#prepared.control.run, values);
+    return threw || vm.toNumber(value) === 1;
+  }
+
+  #runJobs(): void {
+    const host = this.#host;
+    this.#vm.runJobs(() => host === undefined || host.ended || host.overBudget());
+  }
+
+  /** Calls a function of the bridge and frees what it was given. */
+  #tell(part: keyof Control, values: readonly Value[]): boolean {
+    const { value, threw } = this.#vm.invoke(this.#prepared.control[part], values);
+    this.#vm.free(value);
+    for (const given of values) this.#vm.free(given);
+    return !threw;
+  }
+
+  #called(id: number, values: readonly Value[]): Answer {
+    const vm = this.#vm;
+    const host = this.#host;
+    if (host === undefined || host.ended) return "undefined";
+    const number = (at: number) => vm.toNumber(values[at] ?? vm.undefined);
+    const flag = (at: number) => number(at) === 1;
+    const text = values.at(-2) ?? vm.undefined;
+    const crossed = (visit: (bytes: Uint8Array) => void) => {
+      const outcome = vm.withText(text, number(values.length - 1), visit);
+      if (outcome === "no room") host.failed("memory", false, new Uint8Array());
+      return outcome === "unfit" ? "true" : "undefined";
+    };
+    switch (LENT[id - 1]) {
+      case "call": {
+        let refusal: string | undefined;
+        const answer = crossed((bytes) => {
+          refusal = host.call(number(0), number(1), flag(2), bytes);
+        });
+        return refusal === undefined ? answer : (vm.string(Buffer.from(refusal)) ?? "undefined");
+      }
+      case "log":
+        return crossed((bytes) => host.log(flag(0), bytes));
+      case "done": {
+        const kinds = ["nothing", "json", "text"] as const;
+        return crossed((bytes) => host.done(kinds[number(0)] ?? "nothing", bytes));
+      }
+      case "failed": {
+        const limits = ["none", "memory", "stack"] as const;
+        return crossed((bytes) => host.failed(limits[number(0)] ?? "none", flag(1), bytes));
+      }
+      default:
+        return "undefined";
+    }
+  }
+}

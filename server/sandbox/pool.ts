@@ -1,0 +1,235 @@
+import { availableParallelism } from "node:os";
+import type { ExecuteOptions, ExecuteResult, Executor, Provider } from "../shared/contracts.ts";
+import { failure, type Failure } from "../shared/failure.ts";
+import { defaultExecuteLimits, type ExecuteLimits } from "../shared/limits.ts";
+import { utf8Length } from "../shared/text.ts";
+import { SandboxProcess } from "./child.ts";
+import { Job } from "./job.ts";
+import { checkEntry, defaultEntry, launch, readInterpreter } from "./launch.ts";
+import { servesSetup, setupOf, type NumberedSetup, type Setup } from "./setup.ts";
+
+/** Setups that processes keep interpreters for; a deployment has one. */
+const MAX_SETUPS = 8;
+
+/** Failed starts in a row after which waiting runs are told, and the longest pause between two. */
+const STARTS = { failures: 3, pauseMs: 50, longestPauseMs: 5_000 };
+
+/** Options of {@link quickjsExecutor}. */
+export interface QuickJsOptions {
+  /** Sandbox processes; one per core unless said otherwise. */
+  readonly processes?: number;
+  /** The built program of a sandbox process. */
+  readonly entry?: string;
+}
+
+/** Runs programs in QuickJS, in a few processes that carry many runs each. */
+export class QuickJsExecutor implements Executor {
+  readonly name = "quickjs";
+  readonly #entry: string;
+  readonly #size: number;
+  readonly #processes = new Set<SandboxProcess>();
+  readonly #setups = new Map<number, Setup>();
+  readonly #waiting = new Set<Job>();
+  readonly #onExit = () => this.#killAll();
+  readonly #onReady = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
+  #interpreter: Promise<Buffer> | undefined;
+  #lastJob = 0;
+  #lastSetup = 0;
+  #failedStarts = 0;
+  #pause: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  /** Throws when the sandbox process is not built. Processes start after the current turn. */
+  constructor(options: QuickJsOptions = {}) {
+    this.#entry = checkEntry(options.entry ?? defaultEntry());
+    this.#size = options.processes ?? availableParallelism();
+    if (!Number.isInteger(this.#size) || this.#size < 1) {
+      throw new Error("quickjsExecutor: `processes` must be a whole number of at least 1.");
+    }
+    process.once("exit", this.#onExit);
+    setImmediate(() => void this.#start());
+  }
+
+  /** Process ids of the sandbox processes, for whoever observes them from outside. */
+  get pids(): number[] {
+    return [...this.#processes].flatMap(({ pid }) => pid ?? []);
+  }
+
+  /**
+   * Resolves when processes take runs; rejects when none starts or the executor is closed.
+   * @param count how many processes to wait for; the first one is enough to serve
+   */
+  async ready(count = 1): Promise<void> {
+    while (this.#usable < Math.min(count, this.#size)) {
+      if (this.#closed) throw new Error("The executor is closed.");
+      await new Promise<void>((resolve, reject) => this.#onReady.add({ resolve, reject }));
+    }
+  }
+
+  /**
+   * Runs one program; resolves however it ends. A run that was ended is also reported through
+   * `options.onFailure`, with the same sentence as `error`.
+   */
+  async execute(
+    code: string,
+    providers: Provider[],
+    options: ExecuteOptions = {},
+  ): Promise<ExecuteResult> {
+    const limits = options.limits ?? defaultExecuteLimits();
+    const refusal = this.#refusal(code, limits, options);
+    if (refusal) {
+      options.onFailure?.(refusal);
+      return { result: undefined, error: refusal.message, logs: [] };
+    }
+    const setup = this.#setupFor(providers, limits);
+    const job = new Job({ id: this.#nextJob(), code, setup, providers, limits, options });
+    const place = this.#place();
+    if (place) place.begin(job);
+    else this.#wait(job);
+    return job.result;
+  }
+
+  /** Ends every process and every run; resolves when nothing is left. */
+  async close(): Promise<void> {
+    if (this.#closed) return;
+    this.#closed = true;
+    process.removeListener("exit", this.#onExit);
+    clearTimeout(this.#pause);
+    const reason = failure("executor_closed", "The server is shutting down.");
+    const ends = [...this.#processes].map((process) => {
+      for (const job of process.jobs.values()) job.fail(reason);
+      return Promise.all([process.lost, process.gone]);
+    });
+    this.#killAll();
+    this.#giveUp(reason);
+    await Promise.all(ends);
+  }
+
+  get #usable(): number {
+    return [...this.#processes].filter(({ usable }) => usable).length;
+  }
+
+  #refusal(code: string, limits: ExecuteLimits, options: ExecuteOptions): Failure | undefined {
+    if (this.#closed) return failure("executor_closed", "The server is shutting down.");
+    if (options.signal?.aborted) return failure("executor_cancelled", "The run was cancelled.");
+    const { maxSourceBytes: maxBytes } = limits;
+    if (code.length <= maxBytes / 3) return undefined;
+    const bytes = utf8Length(code);
+    if (bytes <= maxBytes) return undefined;
+    const message = `The program is ${bytes} bytes long; at most ${maxBytes} are allowed.`;
+    return failure("invalid_program", message, { bytes, maxBytes });
+  }
+
+  #nextJob(): number {
+    this.#lastJob = (this.#lastJob + 1) >>> 0;
+    return this.#lastJob;
+  }
+
+  #setupFor(providers: readonly Provider[], limits: ExecuteLimits): NumberedSetup {
+    for (const [id, setup] of this.#setups) {
+      if (!servesSetup(setup, providers, limits)) continue;
+      this.#setups.delete(id);
+      this.#setups.set(id, setup);
+      return { id, setup };
+    }
+    const id = ++this.#lastSetup;
+    const setup = setupOf(providers, limits);
+    this.#setups.set(id, setup);
+    for (const process of this.#processes) if (process.usable) process.learn({ id, setup });
+    for (const old of this.#setups.keys()) {
+      if (this.#setups.size <= MAX_SETUPS) break;
+      this.#setups.delete(old);
+      for (const process of this.#processes) process.forget(old);
+    }
+    return { id, setup };
+  }
+
+  /** The process that computes least, and among those the one with the fewest runs. */
+  #place(): SandboxProcess | undefined {
+    let best: SandboxProcess | undefined;
+    for (const process of this.#processes) {
+      if (!process.usable) continue;
+      const better =
+        best === undefined ||
+        process.backlog < best.backlog ||
+        (process.backlog === best.backlog && process.jobs.size < best.jobs.size);
+      if (better) best = process;
+    }
+    return best;
+  }
+
+  #wait(job: Job): void {
+    this.#waiting.add(job);
+    job.onEnd = () => this.#waiting.delete(job);
+  }
+
+  /** Starts one process after the other, so that a starting server is not slowed by all at once. */
+  async #start(): Promise<void> {
+    try {
+      while (!this.#closed && this.#processes.size < this.#size) {
+        this.#interpreter ??= readInterpreter();
+        const interpreter = await this.#interpreter;
+        if (this.#closed || this.#processes.size >= this.#size) return;
+        const process = new SandboxProcess(launch(this.#entry), interpreter);
+        this.#processes.add(process);
+        void process.lost.then(() => this.#replace(process));
+        if (!(await process.ready)) return;
+        for (const [id, setup] of this.#setups) process.learn({ id, setup });
+        this.#offer();
+      }
+    } catch (error) {
+      this.#interpreter = undefined;
+      this.#retry(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  #offer(): void {
+    this.#failedStarts = 0;
+    for (const { resolve } of this.#onReady) resolve();
+    this.#onReady.clear();
+    for (const job of this.#waiting) {
+      const place = this.#place();
+      if (!place) return;
+      this.#waiting.delete(job);
+      place.begin(job);
+    }
+  }
+
+  #replace(process: SandboxProcess): void {
+    this.#processes.delete(process);
+    if (this.#closed) return;
+    if (process.served) void this.#start();
+    else this.#retry("it ended before it was ready");
+  }
+
+  #retry(why: string): void {
+    this.#failedStarts++;
+    if (this.#failedStarts >= STARTS.failures && !this.#place()) {
+      this.#giveUp(failure("executor_crashed", `The sandbox process does not start: ${why}.`));
+    }
+    const pauseMs = Math.min(STARTS.longestPauseMs, STARTS.pauseMs * 2 ** this.#failedStarts);
+    clearTimeout(this.#pause);
+    this.#pause = setTimeout(() => void this.#start(), pauseMs);
+    if (this.#onReady.size === 0) this.#pause.unref();
+  }
+
+  /** Tells everyone who waits for a process that there is none. */
+  #giveUp(reason: Failure): void {
+    for (const job of this.#waiting) job.fail(reason);
+    for (const { reject } of this.#onReady) reject(new Error(reason.message));
+    this.#onReady.clear();
+  }
+
+  #killAll(): void {
+    for (const process of this.#processes) process.kill();
+  }
+}
+
+/**
+ * The executor for Node.
+ * @param options.processes sandbox processes, one per core unless said otherwise
+ * @param options.entry the built program of a sandbox process
+ */
+export function quickjsExecutor(options?: QuickJsOptions): QuickJsExecutor {
+  return new QuickJsExecutor(options);
+}

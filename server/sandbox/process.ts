@@ -1,0 +1,153 @@
+import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
+import { failure, type Failure } from "../shared/failure.ts";
+import { LIMITS } from "../shared/limits.ts";
+import { HeapBudget, loadEngine } from "./engine.ts";
+import {
+  encodeFrame,
+  encodeTimings,
+  FRAME,
+  FrameReader,
+  KIND,
+  type Frame,
+  type FrameParts,
+} from "./protocol.ts";
+import { Run } from "./run.ts";
+import type { Setup } from "./setup.ts";
+import { Spares, type KnownSetup } from "./spares.ts";
+import { warmUp } from "./warm.ts";
+
+/** The one descriptor that this process was given. */
+const CHANNEL = 3;
+
+/** Frames from the server are trusted; this only turns a broken stream into an end. */
+const MAX_PAYLOAD_BYTES = 1024 * 1024 * 1024;
+
+/** The process takes its orders from the channel alone; a terminal's signals are for the server. */
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
+
+interface Entry {
+  readonly known: KnownSetup;
+  readonly run: Run;
+}
+
+/** Programs that were taken and have not ended; without an entry while one is being made. */
+const runs = new Map<number, Entry | undefined>();
+const queued: Buffer[] = [];
+let spares: Spares | undefined;
+
+const outbox = {
+  queue(parts: FrameParts) {
+    queued.push(encodeFrame(parts));
+  },
+  flush() {
+    if (queued.length === 0) return;
+    channel.cork();
+    for (const frame of queued.splice(0)) channel.write(frame);
+    channel.uncork();
+  },
+};
+
+function idle(run: number): void {
+  outbox.queue({ type: FRAME.idle, run });
+}
+
+function refuse(run: number, reason: Failure): void {
+  const payload = JSON.stringify(reason);
+  const prefix = encodeTimings(0, 0);
+  outbox.queue({ type: FRAME.done, kind: KIND.failure, run, prefix, payload });
+}
+
+async function start(binary: Uint8Array<ArrayBuffer>): Promise<void> {
+  const budget = new HeapBudget(LIMITS.processHeapBytes.value);
+  spares = new Spares(await loadEngine(binary, budget), budget);
+  await warmUp(spares);
+  outbox.queue({ type: FRAME.ready });
+  outbox.flush();
+}
+
+async function begin(id: number, setup: number, code: Uint8Array, since: number): Promise<void> {
+  const known = await spares?.known(setup);
+  const interpreter = known && (await spares?.take(known));
+  // Cancelled before it began; the cancellation was answered, this frame still is not.
+  if (!runs.has(id)) {
+    if (known && interpreter) spares?.giveBack(known, interpreter, true);
+    idle(id);
+  } else if (!known || !interpreter) {
+    runs.delete(id);
+    refuse(id, whyNot(known));
+  } else {
+    const setupMs = performance.now() - since;
+    const { limits } = known.setup;
+    const entry = { known, run: new Run(id, { interpreter, limits, outbox, setupMs }) };
+    runs.set(id, entry);
+    entry.run.begin(code);
+    settle(entry);
+  }
+  outbox.flush();
+}
+
+function whyNot(known: KnownSetup | undefined): Failure {
+  if (typeof known?.prepared === "string") {
+    return failure("internal", `A prelude does not work: ${known.prepared}`);
+  }
+  const message = "The sandbox process has no memory for another program.";
+  return failure("executor_overloaded", message, { retryAfterMs: 1_000 });
+}
+
+/** Answers the frame that woke a run, and lets its interpreter go when the run has ended. */
+function settle({ known, run }: Entry): void {
+  if (!run.ended) return idle(run.id);
+  runs.delete(run.id);
+  setImmediate(() => spares?.giveBack(known, run.interpreter, run.clean));
+}
+
+function cancel(id: number): void {
+  const entry = runs.get(id);
+  runs.delete(id);
+  idle(id);
+  if (entry === undefined) return;
+  entry.run.abandon();
+  spares?.giveBack(entry.known, entry.run.interpreter, false);
+}
+
+function receive({ type, kind, run, call, payload }: Frame): void {
+  switch (type) {
+    case FRAME.engine:
+      return void start(new Uint8Array(payload));
+    case FRAME.setup:
+      return spares?.add(call, JSON.parse(payload.toString()) as Setup);
+    case FRAME.forget:
+      return void spares?.forget(call);
+    case FRAME.run:
+      runs.set(run, undefined);
+      return void begin(run, call, Buffer.from(payload), performance.now());
+    case FRAME.reply: {
+      const entry = runs.get(run);
+      entry?.run.reply(call, kind, payload);
+      if (entry) settle(entry);
+      else idle(run);
+      return outbox.flush();
+    }
+    case FRAME.cancel:
+      cancel(run);
+      return outbox.flush();
+  }
+}
+
+const reader = new FrameReader(receive, MAX_PAYLOAD_BYTES);
+const options: SocketConstructorOpts & ConnectOpts = {
+  fd: CHANNEL,
+  readable: true,
+  writable: true,
+  // One buffer for all reads: a large payload would otherwise leave as much garbage as it is long.
+  onread: {
+    buffer: Buffer.allocUnsafe(256 * 1024),
+    callback(length, buffer) {
+      if (!reader.push(Buffer.from(buffer.buffer, buffer.byteOffset, length))) process.exit(1);
+      return true;
+    },
+  },
+};
+const channel = new Socket(options);
+channel.on("error", () => process.exit(1));
+channel.on("close", () => process.exit(0));

@@ -1,0 +1,103 @@
+import { readFileSync } from "node:fs";
+
+/** How often a process that has not answered is looked at. */
+const LOOK_MS = 50;
+
+/** Time beyond the CPU budget; with two looks it stays within the promised 250 ms. */
+const PATIENCE_MS = 150;
+
+/** Time to move a payload in and parse it, which no budget pays for, per MiB. */
+const MOVING_MS_PER_MIB = 60;
+
+/** Kernel clock ticks of /proc are hundredths of a second on every architecture. */
+const TICK_MS = 10;
+
+/** What a process may take before it answers a frame. */
+export interface Allowance {
+  /** CPU time of the guest, in milliseconds. */
+  readonly cpuMs: number;
+  /** Wall time after which no answer is a dead process, in milliseconds. */
+  readonly timeoutMs: number;
+  /** Payload that it has to move. */
+  readonly bytes: number;
+}
+
+interface Unanswered extends Allowance {
+  readonly run: number;
+}
+
+/**
+ * Notices a process that is stuck in a native call which the interpreter cannot interrupt. The
+ * process answers in order, so the oldest unanswered frame names the run that holds it.
+ */
+export class Watch {
+  readonly #pid: number;
+  readonly #onStuck: (run: number) => void;
+  readonly #unanswered: Unanswered[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #seen: { frame: Unanswered; wall: number; cpuMs: number | undefined } | undefined;
+
+  constructor(pid: number, onStuck: (run: number) => void) {
+    this.#pid = pid;
+    this.#onStuck = onStuck;
+  }
+
+  /** Frames that the process still works on or has not read. */
+  get waiting(): number {
+    return this.#unanswered.length;
+  }
+
+  sent(run: number, { cpuMs, timeoutMs, bytes }: Allowance): void {
+    this.#unanswered.push({ run, cpuMs, timeoutMs, bytes });
+    this.#timer ??= this.#arm();
+  }
+
+  answered(run: number): void {
+    const at = this.#unanswered.findIndex((frame) => frame.run === run);
+    if (at >= 0) this.#unanswered.splice(at, 1);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#unanswered.length = 0;
+  }
+
+  #arm(): NodeJS.Timeout {
+    return setTimeout(() => this.#look(), LOOK_MS).unref();
+  }
+
+  #look(): void {
+    this.#timer = undefined;
+    const frame = this.#unanswered[0];
+    if (frame === undefined) return;
+    this.#timer = this.#arm();
+    if (this.#seen?.frame !== frame) {
+      this.#seen = { frame, wall: performance.now(), cpuMs: cpuTimeOf(this.#pid) };
+      return;
+    }
+    const { wall, cpuMs } = this.#seen;
+    const wallMs = performance.now() - wall;
+    const allowedMs = frame.cpuMs + PATIENCE_MS + (frame.bytes / 2 ** 20) * MOVING_MS_PER_MIB;
+    if (wallMs < allowedMs) return;
+    const now = cpuTimeOf(this.#pid);
+    // On a loaded machine wall time says nothing; a process without CPU time is not computing.
+    const spentMs = now === undefined || cpuMs === undefined ? wallMs : now - cpuMs;
+    if (spentMs < allowedMs && wallMs < frame.timeoutMs) return;
+    // An answer may be lying unread when this server itself was busy: read first, then judge.
+    setImmediate(() => {
+      if (this.#unanswered[0] === frame) this.#onStuck(frame.run);
+    });
+  }
+}
+
+/** User and system time of a process in milliseconds; `undefined` where there is no /proc. */
+function cpuTimeOf(pid: number): number | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    const ticks = Number(fields[11]) + Number(fields[12]);
+    return Number.isFinite(ticks) ? ticks * TICK_MS : undefined;
+  } catch {
+    return undefined;
+  }
+}
