@@ -1,0 +1,81 @@
+import type { ViewPayload } from "../../server/view/protocol.ts";
+import { serveReads, type Bridge, type CallTool } from "./bridge.ts";
+import { innerDocument } from "./document.ts";
+import { readFailure } from "./failures.ts";
+import type { Push, ReadFailure, Theme } from "./messages.ts";
+
+/** One rendered payload: its frame and, when it has reads, its bridge. */
+export class InnerFrame {
+  readonly element: HTMLIFrameElement;
+  readonly #payload: ViewPayload;
+  readonly #callTool: CallTool;
+  readonly #render = randomName();
+  #loads = 0;
+  #offered = false;
+  #bridge: Bridge | undefined;
+
+  /**
+   * Builds the frame; it renders once its element is in the page.
+   * @param callTool the way to the host, for payloads with reads
+   */
+  constructor(page: Document, payload: ViewPayload, theme: Theme, callTool: CallTool) {
+    this.#payload = payload;
+    this.#callTool = callTool;
+    const names = payload.reads && Object.keys(payload.reads);
+    this.element = page.createElement("iframe");
+    this.element.setAttribute("sandbox", "allow-scripts");
+    this.element.referrerPolicy = "no-referrer";
+    this.element.title = "Program view";
+    this.element.srcdoc = innerDocument(
+      payload.html,
+      theme,
+      names && { names, render: this.#render },
+    );
+    if (!names) return;
+    window.addEventListener("message", this.#onMessage);
+    this.element.addEventListener("load", this.#onLoad);
+  }
+
+  /** Pushes a new theme into the document; there is no answer. */
+  setTheme(theme: Theme): void {
+    this.#push({ type: "connecta/theme", theme });
+  }
+
+  /** Ends the reads of this render for good. */
+  close(reason: ReadFailure): void {
+    window.removeEventListener("message", this.#onMessage);
+    this.element.removeEventListener("load", this.#onLoad);
+    this.#bridge?.close(reason);
+    this.#bridge = undefined;
+    if (this.#payload.reads) this.#push({ type: "connecta/closed", error: reason });
+  }
+
+  readonly #onMessage = ({ source, data, ports }: MessageEvent<unknown>): void => {
+    if (source === null || source !== this.element.contentWindow) return;
+    const [port] = ports;
+    if (this.#offered || !port || ports.length !== 1 || !this.#isOffer(data)) return;
+    this.#offered = true;
+    this.#bridge = serveReads(port, this.#payload.reads ?? {}, this.#callTool);
+  };
+
+  // A second load means that the document which holds the other end of the port is gone.
+  readonly #onLoad = (): void => {
+    this.#loads++;
+    if (this.#loads < 2) return;
+    this.close(readFailure("reads_unavailable", "The view was replaced; its reads have ended."));
+  };
+
+  #isOffer(data: unknown): boolean {
+    if (typeof data !== "object" || data === null) return false;
+    if (!("type" in data) || !("render" in data)) return false;
+    return data.type === "connecta/port" && data.render === this.#render;
+  }
+
+  #push(push: Push): void {
+    this.element.contentWindow?.postMessage(push, "*");
+  }
+}
+
+function randomName(): string {
+  return [...crypto.getRandomValues(new Uint32Array(4))].map((part) => part.toString(36)).join("");
+}

@@ -1,0 +1,4 @@
+import "./jitless.ts";
+import { startShell } from "./shell.ts";
+
+startShell(window.parent);
