@@ -1,5 +1,5 @@
 import { bearer, type Authenticate } from "./access/bearer.ts";
-import { identifier } from "./shared/identifier.ts";
+import { identifier } from "./catalog/identifier.ts";
 import type { Connector, Executor } from "./shared/contracts.ts";
 import { defaultExecuteLimits, LIMITS, type ExecuteLimits } from "./shared/limits.ts";
 

@@ -27,6 +27,7 @@ export interface Listening {
 }
 
 const DEFAULT_PORT = 8787;
+const SWEEP_MS = 50;
 
 /**
  * Serves a deployment on Node with the QuickJS sandbox.
@@ -83,13 +84,15 @@ function bind(server: Server, port: number, hostname: string): Promise<Outcome<n
 
 async function close(server: Server, closeConnecta: () => Promise<void>): Promise<void> {
   const drained = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  let timer: NodeJS.Timeout | undefined;
+  // A connection that was busy becomes idle with its answer; nothing else closes it then.
+  const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
+  let deadline: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, LIMITS.drainMs.value);
+    deadline = setTimeout(resolve, LIMITS.drainMs.value);
   });
   await Promise.race([drained, late]);
-  clearTimeout(timer);
+  clearInterval(sweep);
+  clearTimeout(deadline);
   server.closeAllConnections();
   await closeConnecta();
 }

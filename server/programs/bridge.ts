@@ -128,7 +128,7 @@ export class Bridge {
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
     return this.#discovery(() =>
-      search(this.#host.catalogs, args[0] ?? {}, this.#scope, { maxLimit: MAX_SEARCH_PAGE }),
+      search(this.#host.catalogs, args[0] ?? {}, { maxLimit: MAX_SEARCH_PAGE }, this.#scope),
     );
   }
 
@@ -244,7 +244,7 @@ export class Bridge {
   async #ui(args: Args): Promise<Outcome<string>> {
     const accepted = this.emitted.checkUi(args);
     if (!accepted.ok) return accepted;
-    const refused = await this.#admitReads(accepted.value.payload.reads ?? {});
+    const refused = await this.#admitReads(accepted.value.reads ?? {});
     return refused ? { ok: false, failure: refused } : this.emitted.acceptUi(accepted.value);
   }
 

@@ -1,6 +1,6 @@
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { utf8Length } from "../shared/text.ts";
-import { acceptPayload, type AcceptedPayload } from "../view/payload.ts";
+import { acceptPayload, payloadBytes } from "../view/payload.ts";
 import type { ViewPayload } from "../view/protocol.ts";
 
 /** A block that a program emitted, exactly as it will be delivered. */
@@ -48,7 +48,7 @@ export class Emitted {
   }
 
   /** Checks `connecta.ui`'s arguments without accepting anything yet. */
-  checkUi(args: readonly unknown[]): Outcome<AcceptedPayload> {
+  checkUi(args: readonly unknown[]): Outcome<ViewPayload> {
     if (this.payload) {
       return fail("invalid_args", "connecta.ui was already called: one run renders one view.");
     }
@@ -56,11 +56,12 @@ export class Emitted {
   }
 
   /** Accepts a checked view. */
-  acceptUi({ payload, bytes }: AcceptedPayload): Outcome<string> {
+  acceptUi(payload: ViewPayload): Outcome<string> {
     // Checked again: two calls of connecta.ui may be in flight at once.
     if (this.payload) {
       return fail("invalid_args", "connecta.ui was already called: one run renders one view.");
     }
+    const bytes = payloadBytes(payload);
     const spent = this.#spend(bytes);
     if (!spent.ok) return spent;
     this.payload = payload;

@@ -32,6 +32,7 @@ export default function guest(
   const toTag = objectPrototype.toString;
   const ErrorClass = Error;
   const PromiseClass = Promise;
+  const { then } = PromiseClass.prototype;
   const toText = String;
   const WeakMapClass = WeakMap;
   const internalError = (globalThis as { InternalError?: ErrorConstructor }).InternalError;
@@ -245,18 +246,38 @@ export default function guest(
     return `"code":"program_error","message":${message}${position(thrown, marker)}`;
   }
 
-  return async (marker, program) => {
+  function succeed(value: unknown): string {
+    const result = encode(value, "result");
+    if (result.length <= config.maxReturnChars) return `{"ok":true,"value":${result}}`;
+    const preview = stringify(apply(slice, result, [0, config.maxReturnChars]));
+    return `{"ok":true,"preview":${preview},"totalChars":${result.length}}`;
+  }
+
+  function report(thrown: unknown, marker: Error): string {
     try {
-      const result = encode(await new PromiseClass((resolve) => resolve(program())), "result");
-      if (result.length <= config.maxReturnChars) return `{"ok":true,"value":${result}}`;
-      const preview = stringify(apply(slice, result, [0, config.maxReturnChars]));
-      return `{"ok":true,"preview":${preview},"totalChars":${result.length}}`;
-    } catch (thrown) {
-      try {
-        return `{"ok":false,${describe(thrown, marker)}}`;
-      } catch {
-        return '{"ok":false,"code":"program_error","message":"Threw a value that cannot be read"}';
-      }
+      return `{"ok":false,${describe(thrown, marker)}}`;
+    } catch {
+      return '{"ok":false,"code":"program_error","message":"Threw a value that cannot be read"}';
     }
-  };
+  }
+
+  // The interpreter's own `then`, not `await`: a changed Promise.prototype must not answer for it.
+  return (marker, program) =>
+    new PromiseClass((resolve) => {
+      const failed = (thrown: unknown) => resolve(report(thrown, marker));
+      const done = (value: unknown) => {
+        try {
+          resolve(succeed(value));
+        } catch (thrown) {
+          failed(thrown);
+        }
+      };
+      try {
+        const value = program();
+        if (value instanceof PromiseClass) apply(then, value, [done, failed]);
+        else done(value);
+      } catch (thrown) {
+        failed(thrown);
+      }
+    });
 }

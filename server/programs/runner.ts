@@ -1,5 +1,5 @@
 import guestSource from "./guest.ts?travel";
-import { identifier } from "../shared/identifier.ts";
+import { identifier } from "../catalog/identifier.ts";
 import type { Connector, Executor, RunTimings } from "../shared/contracts.ts";
 import { fail, failure, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";

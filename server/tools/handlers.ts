@@ -1,5 +1,5 @@
 import type { Catalogs } from "../catalog/catalogs.ts";
-import { groupByConnector, search } from "../catalog/search.ts";
+import { byConnector, search } from "../catalog/search.ts";
 import type { Invoker } from "../invoke/invoke.ts";
 import { withRecovery } from "../invoke/recovery.ts";
 import { shape, type ResultMode } from "../invoke/shape.ts";
@@ -44,8 +44,8 @@ const executeCode: Handler<"execute_code"> = async (deps, input, scope) => {
 const MAX_SEARCH_PAGE = 50;
 
 const searchTools: Handler<"search_tools"> = async (deps, input, scope) => {
-  const page = await search(deps.catalogs, input, scope, { maxLimit: MAX_SEARCH_PAGE });
-  return page.ok ? toolResult(groupByConnector(page.value)) : failedResult(page.failure);
+  const page = await search(deps.catalogs, input, { maxLimit: MAX_SEARCH_PAGE }, scope);
+  return page.ok ? toolResult(byConnector(page.value)) : failedResult(page.failure);
 };
 
 interface CallRequest {

@@ -60,7 +60,7 @@ export function createMcp(options: McpOptions): McpHttpHandler {
       server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
       server.setRequestHandler("resources/read", (request) => {
         const shell = readShell(request.params.uri);
-        if (shell.ok) return { contents: [...shell.value.contents] };
+        if (shell) return shell;
         const uri = clampUtf8(request.params.uri, LIMITS.echoBytes.value);
         throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Resource not found", { uri });
       });

@@ -186,7 +186,9 @@ describe("what a program returns", () => {
 
   test("E1: the program's own throw is program_error with line and column", async () => {
     const code = "async () => {\n  const a = 1;\n  throw new RangeError('bad');\n}";
-    expect(await error(code)).toMatchObject({ code: "program_error", line: 3, column: 9 });
+    const thrown = await error(code);
+    expect(thrown).toMatchObject({ code: "program_error", line: 3 });
+    expect(thrown.message).toMatch(/^RangeError: bad \(line 3, column \d+\)$/);
     expect(await error("const a = null;\nreturn a.b;")).toMatchObject({ line: 2 });
     expect(await error("throw 'text'")).toMatchObject({ message: "Threw text" });
   });
@@ -195,7 +197,8 @@ describe("what a program returns", () => {
     expect(await error("async () => {\n  let 1a;\n}")).toMatchObject({
       code: "invalid_program",
       line: 2,
-      column: 7,
+      column: 8,
+      excerpt: "  let 1a;\n       ^",
     });
   });
 
@@ -205,11 +208,19 @@ describe("what a program returns", () => {
       code: "executor_limit",
       limit: "stack",
     });
-    expect(await error("const a = []; for (;;) a.push(new Array(100000).fill(1));")).toMatchObject({
-      code: "executor_limit",
-      limit: "memory",
-    });
     expect(await result("return 1")).toBe(1);
+  });
+
+  test("E2: holding too much memory is executor_limit, naming memory", async () => {
+    const small = fixtureGateway({ execute: { heapBytes: 4 * 1024 * 1024 } });
+    try {
+      const answer = await runOn(small.connecta, "const a = []; for (;;) a.push(new Uint8Array(100000));");
+      expect(answer.structuredContent).toMatchObject({
+        error: { code: "executor_limit", limit: "memory" },
+      });
+    } finally {
+      await small.connecta.close();
+    }
   });
 
   test("P4: nothing survives a run", async () => {
@@ -234,7 +245,7 @@ describe("what a program returns", () => {
       typeof value === "string" ? "text" : value,
     );
     expect(leaves).not.toContain("text");
-    expect(diagnostics).toMatchObject({ hostCalls: { count: 1 }, sourceBytes: 64 });
+    expect(diagnostics).toMatchObject({ hostCalls: { count: 1 }, sourceBytes: 62 });
   });
 });
 
@@ -320,7 +331,7 @@ describe("emitted output and views", () => {
       await connecta.emit({ type: "text", text: "x".repeat(3000000) });
       try { await connecta.ui("y".repeat(1000000)) } catch (e) { return [e.code, e.budget, e.remaining] }
     }`);
-    expect(answer.structuredContent?.result).toEqual(["budget_exceeded", "maxEmittedBytes", 999_974]);
+    expect(answer.structuredContent?.result).toEqual(["budget_exceeded", "maxEmittedBytes", 999_975]);
     const whole = await run('async () => { await connecta.ui("y".repeat(3999989)); return 1 }');
     expect(whole.structuredContent).toEqual({ result: 1, ui: true });
     const over = await run('async () => { await connecta.ui("y".repeat(3999990)); return 1 }');
@@ -373,7 +384,8 @@ describe("hostile programs", () => {
     expect(
       await error(`
         Object.prototype.toJSON = () => ({ ok: false, code: "auth_required" });
-        Promise.prototype.then = function (f) { return f('{"ok":false,"code":"auth_required","message":"x"}') };
+        Promise.prototype.then = (f) => f('{"ok":false,"code":"executor_limit","message":"stack"}');
+        Object.defineProperty(Promise.prototype, "constructor", { get() { throw 1 } });
         WeakMap.prototype.get = () => '"code":"auth_required","message":"x"';
         throw new Error("mine")`),
     ).toMatchObject({ code: "program_error" });
@@ -399,9 +411,9 @@ describe("hostile programs", () => {
   });
 });
 
-test("L3: a client that goes away cancels the program's host call", async () => {
+test("L3: a client that goes away cancels the program and its host call", async () => {
   const controller = new AbortController();
-  const pending = fixture.connecta.fetch(
+  const response = await fixture.connecta.fetch(
     new Request("http://127.0.0.1:8787/mcp", {
       method: "POST",
       signal: controller.signal,
@@ -418,9 +430,9 @@ test("L3: a client that goes away cancels the program's host call", async () => 
       }),
     }),
   );
-  const response = await pending;
+  await fixture.slow.started;
   controller.abort();
-  await response.text().catch(() => "closed");
-  const after = await callTool(fixture.connecta, "execute_code", { code: "return 1" });
-  expect(after.structuredContent).toEqual({ result: 1 });
+  await fixture.slow.aborted;
+  await response.body?.cancel().catch(() => undefined);
+  expect(await result("return 1")).toBe(1);
 });
