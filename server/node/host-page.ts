@@ -122,6 +122,8 @@ function pageHeaders(sandboxOrigin: string): Headers {
     "default-src 'none'",
     "script-src 'self'",
     "style-src 'self'",
+    // A browser that edits the program natively writes style attributes while it does.
+    "style-src-attr 'unsafe-inline'",
     "img-src 'self' data: blob:",
     "media-src data: blob:",
     "connect-src 'self'",
