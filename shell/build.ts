@@ -19,7 +19,12 @@ const PURE_FUNCTIONS = ["z", "Q", "object", "looseObject", "union", "string", "a
 /** How the shell is built: one HTML file with one inline module script. */
 export function shellBuild(root: string): UserConfig {
   return {
-    plugins: [travel(), viteSingleFile({ outputFileName: "index.html" }), sealedPage(root)],
+    plugins: [
+      travel(),
+      keepEffects(),
+      viteSingleFile({ outputFileName: "index.html" }),
+      sealedPage(root),
+    ],
     build: {
       outDir: "dist/shell",
       emptyOutDir: true,
@@ -33,6 +38,15 @@ export function shellBuild(root: string): UserConfig {
         },
       },
     },
+  };
+}
+
+/** `package.json` says that no module of ours has effects; the shell's first import has one. */
+function keepEffects(): Plugin {
+  return {
+    name: "connecta:keep-effects",
+    transform: (_code, id) =>
+      id.endsWith("/jitless.ts") ? { moduleSideEffects: true } : undefined,
   };
 }
 

@@ -49,7 +49,7 @@ const READ_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const UNSAFE_KEYS = new Set(["__proto__", "constructor", "prototype"]);
 
 /** Whether a key could reach a prototype; such keys are refused everywhere on the bridge. */
-export function isUnsafeKey(key: string): boolean {
+function isUnsafeKey(key: string): boolean {
   return UNSAFE_KEYS.has(key);
 }
 
@@ -89,7 +89,7 @@ export function checkPayload(value: unknown): Checked<ViewPayload> {
 }
 
 /** Checks the manifest of named reads. */
-export function checkManifest(value: unknown): Checked<Manifest> {
+function checkManifest(value: unknown): Checked<Manifest> {
   if (!isPlainObject(value)) return wrong("reads is not an object");
   const names = Object.keys(value);
   if (names.length === 0) return wrong("reads names no read");

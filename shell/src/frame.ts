@@ -4,6 +4,8 @@ import { innerDocument } from "./document.ts";
 import { readFailure } from "./failures.ts";
 import type { Push, ReadFailure, Theme } from "./messages.ts";
 
+const REPLACED = readFailure("reads_unavailable", "The view was replaced; its reads have ended.");
+
 /** One rendered payload: its frame and, when it has reads, its bridge. */
 export class InnerFrame {
   readonly element: HTMLIFrameElement;
@@ -11,8 +13,8 @@ export class InnerFrame {
   readonly #callTool: CallTool;
   readonly #render = randomName();
   #loads = 0;
-  #offered = false;
   #bridge: Bridge | undefined;
+  #closed: ReadFailure | undefined;
 
   /**
    * Builds the frame; it renders once its element is in the page.
@@ -41,29 +43,34 @@ export class InnerFrame {
     this.#push({ type: "connecta/theme", theme });
   }
 
-  /** Ends the reads of this render for good. */
+  /** Ends the reads of this render for good; the first reason stands. */
   close(reason: ReadFailure): void {
+    if (this.#closed || !this.#payload.reads) return;
+    this.#closed = reason;
     window.removeEventListener("message", this.#onMessage);
-    this.element.removeEventListener("load", this.#onLoad);
     this.#bridge?.close(reason);
-    this.#bridge = undefined;
-    if (this.#payload.reads) this.#push({ type: "connecta/closed", error: reason });
+    this.#tellClosed();
   }
 
   readonly #onMessage = ({ source, data, ports }: MessageEvent<unknown>): void => {
     if (source === null || source !== this.element.contentWindow) return;
     const [port] = ports;
-    if (this.#offered || !port || ports.length !== 1 || !this.#isOffer(data)) return;
-    this.#offered = true;
-    this.#bridge = serveReads(port, this.#payload.reads ?? {}, this.#callTool);
+    if (!port || ports.length !== 1 || !this.#isOffer(data)) return;
+    // Only the document of this render knows its name: a second offer means that it was loaded again.
+    if (this.#bridge) this.close(REPLACED);
+    else this.#bridge = serveReads(port, this.#payload.reads ?? {}, this.#callTool);
   };
 
   // A second load means that the document which holds the other end of the port is gone.
   readonly #onLoad = (): void => {
-    this.#loads++;
-    if (this.#loads < 2) return;
-    this.close(readFailure("reads_unavailable", "The view was replaced; its reads have ended."));
+    if (this.#bridge) this.#loads++;
+    if (this.#closed) this.#tellClosed();
+    else if (this.#loads > 1) this.close(REPLACED);
   };
+
+  #tellClosed(): void {
+    if (this.#closed) this.#push({ type: "connecta/closed", error: this.#closed });
+  }
 
   #isOffer(data: unknown): boolean {
     if (typeof data !== "object" || data === null) return false;

@@ -100,8 +100,10 @@ describe("V4: the port of a render", () => {
 describe("V9: the reads of a render end", () => {
   const load = (frame: InnerFrame) => frame.element.dispatchEvent(new Event("load"));
 
-  test("at the second load of the frame, not at the first", () => {
+  test("at the second load of a document that had its port, not at the first", () => {
     const { frame, inner, pushes, name } = render(READS);
+    load(frame);
+    offerPorts(inner, { type: "connecta/port", render: name });
     load(frame);
     expect(pushes).toEqual([]);
     load(frame);
@@ -109,6 +111,25 @@ describe("V9: the reads of a render end", () => {
       { type: "connecta/closed", error: { code: "reads_unavailable" } },
     ]);
     expect(taken(inner, { type: "connecta/port", render: name })).toBe(false);
+  });
+
+  test("when the document is loaded again and offers another port", () => {
+    const { inner, pushes, name } = render(READS);
+    const offer = { type: "connecta/port", render: name };
+    const [first] = offerPorts(inner, offer);
+    expect(taken(inner, offer)).toBe(false);
+    expect(first?.closed).toBe(true);
+    expect(pushes).toMatchObject([
+      { type: "connecta/closed", error: { code: "reads_unavailable" } },
+    ]);
+  });
+
+  test("for every document that is loaded later", () => {
+    const { frame, pushes } = render(READS);
+    frame.close(GONE);
+    load(frame);
+    const told = { type: "connecta/closed", error: GONE };
+    expect(pushes).toEqual([told, told]);
   });
 
   test("when they are closed, and so does their port", () => {

@@ -17,7 +17,9 @@ const recorded = JSON.parse(read(SHELL_VERSIONS) ?? "[]") as Version[];
 const sha256 = (text: string) => createHash("sha256").update(text).digest("hex");
 
 /** Copied by hand when a version is published; never from the list itself. */
-const PINNED: readonly Version[] = [];
+const PINNED: readonly Version[] = [
+  { version: 1, sha256: "ba53210b7269f8d1360645f1b5dc6cbd81af1449d6c875d19e94a222b3eaa7de" },
+];
 
 describe("the built shell", () => {
   test("was built from the sources as they are now", () => {

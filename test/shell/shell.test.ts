@@ -196,11 +196,15 @@ describe("before a view the better result wins", () => {
     expect(frame()).not.toBeNull();
   });
 
-  test("the first of equals stays", async () => {
+  test.each([
+    ["failed", FAILED, success({ result: 1 })],
+    ["none", success({ result: 1 }), FAILED],
+    ["none", success({ result: 1 }), success({ result: 1, ui: true })],
+  ])("the first of equals stays: %s", async (state, first, second) => {
     await connect();
-    await deliver(FAILED);
-    await deliver(success({ result: 1 }));
-    expect(main()?.dataset.state).toBe("failed");
+    await deliver(first);
+    await deliver(second);
+    expect(main()?.dataset.state).toBe(state);
   });
 
   test("a result of another call is inert", async () => {
