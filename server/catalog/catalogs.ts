@@ -11,7 +11,6 @@ import { Vocabulary } from "./vocabulary.ts";
 
 export type { Catalog } from "./catalog.ts";
 export type { CatalogTimes } from "./loads.ts";
-export { identifier } from "./identifier.ts";
 
 /** What an address leads to. */
 export interface Resolution {

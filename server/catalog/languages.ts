@@ -115,7 +115,7 @@ export const TRANSLATIONS: readonly string[] = [
   "order: bestellung bestellungen commande pedido pedidos ordine bestelling заказ 订单 訂單 注文 주문",
   "product: produkt produkte produit producto productos produto prodotto продукт товар 产品 商品 產品 製品 상품 제품",
   "subscription: abonnement abo suscripción assinatura abbonamento подписка 订阅 訂閱 サブスクリプション 구독",
-  "weather forecast: wetter wettervorhersage météo temps_qu'il_fait clima pronóstico tiempo_hará previsão_do_tempo meteo tempo_che_fa weer погода прогноз 天气 天氣 天気 気象 날씨",
+  "weather forecast: wetter wettervorhersage météo temps_qu'il_fait quel_temps le_temps_demain tiempo_hace que_tempo che_tempo clima pronóstico tiempo_hará previsão_do_tempo meteo tempo_che_fa weer погода прогноз 天气 天氣 天気 気象 날씨",
   "map: landkarte stadtplan carte_géographique mapa mappa kaart карта 地图 地圖 地図 マップ 지도",
   "directions route: route weg wegbeschreibung strecke itinéraire trajet chemin ruta cómo_llegar camino rota trajeto percorso indicazioni itinerario маршрут 路线 导航 路線 ルート 経路 道順 경로 길찾기",
   "driving car: auto autofahrt fahren voiture conduire coche carro conducir automóvil dirigir auto macchina guida rijden машина 驾车 开车 自驾 車 運転 자동차 운전",

@@ -11,9 +11,11 @@ export interface Alternative {
 }
 
 /** How far what stands in the tables counts for the word itself, 0 to 1. */
-export const LEXICON = {
+const LEXICON = {
   same: 0.58,
   near: 0.22,
+  /** A narrower word, for the wider one that it is a case of. */
+  wider: 0.4,
   translated: 0.8,
   /** What a translated word's own synonyms keep. */
   onceRemoved: 0.7,
@@ -44,7 +46,7 @@ export function lexicon(): Lexicon {
 }
 
 /** Reads the tables; some ten milliseconds of work. */
-export function buildLexicon(): Lexicon {
+function buildLexicon(): Lexicon {
   const synonyms = readSynonyms();
   const { exact, roots, longest } = readTranslations(synonyms);
   return {
@@ -79,7 +81,7 @@ function readSynonyms(): Map<string, Alternative[]> {
       for (const to of same) relate(from, to, to.includes("_") ? LEXICON.near : LEXICON.same);
       for (const to of near) relate(from, to, LEXICON.near);
     }
-    for (const from of near) for (const to of same) relate(from, to, LEXICON.near);
+    for (const from of near) for (const to of same) relate(from, to, LEXICON.wider);
   }
   return new Map(
     [...table].map(([key, known]) => [key, [...known].map(([term, weight]) => ({ term, weight }))]),

@@ -22,6 +22,8 @@ const MAX_CONCEPTS = 32;
 const VALUE_WEIGHT = 0.35;
 /** What stands behind a preposition is context: create a label *on the board*. */
 const CONTEXT_WEIGHT = 0.8;
+/** What the words of a phrase are worth together when they stand apart. */
+const PART_WEIGHT = 1.4;
 /** How far a particle may stand from its verb: turn the old alarm off. */
 const MAX_GAP = 5;
 /** Queries of more words than this are sentences. */
@@ -144,9 +146,12 @@ function partedAt(tokens: readonly Token[], from: number, lexicon: Lexicon): Con
 function phrase(slice: readonly Token[], lexicon: Lexicon): Concept | undefined {
   const texts = slice.map(({ piece }) => piece.text);
   const synonyms = lexicon.synonyms(texts.map(stem).join("_"));
-  const native = texts
-    .filter((text) => !STOP_WORDS.has(text))
-    .map((text) => ({ term: stem(text), weight: 1 / slice.length + 0.2 }));
+  const native = [
+    { term: stem(texts.join("")), weight: 1 },
+    ...texts
+      .filter((text) => !STOP_WORDS.has(text))
+      .map((text) => ({ term: stem(text), weight: PART_WEIGHT / slice.length })),
+  ];
   const alternatives =
     synonyms.length > 0 ? [...native, ...synonyms] : lexicon.translations(texts.join("_"));
   if (alternatives.length === 0) return undefined;

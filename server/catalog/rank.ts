@@ -8,7 +8,7 @@ import type { ToolIndex } from "./tool-index.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** How matches of a query become an order; chosen on real queries over real tool lists. */
-export const RANKING = {
+const RANKING = {
   /** What a tool keeps that answers next to nothing of the query; the rest grows with coverage. */
   coverageFloor: 0.25,
   /** What a name gains that the query covers in full. */
@@ -26,7 +26,7 @@ export const RANKING = {
   /** What a name gains whose words stand in the query exactly as they are. */
   surface: 0.1,
   /** How much words that nobody knows take from the confidence. */
-  doubt: 0.6,
+  doubt: 0.8,
 } as const;
 
 /** How many of the best are looked at once more, word by word. */

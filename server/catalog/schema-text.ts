@@ -15,8 +15,10 @@ const DETAILS: readonly Detail[] = [
   { depth: 5, description: 80, members: 24 },
   { depth: 5, description: 40, members: 24 },
   { depth: 5, description: 0, members: 24 },
-  { depth: 3, description: 0, members: 12 },
-  { depth: 2, description: 0, members: 6 },
+  { depth: 3, description: 0, members: 24 },
+  { depth: 2, description: 0, members: 24 },
+  { depth: 1, description: 0, members: 24 },
+  { depth: 1, description: 0, members: 10 },
   { depth: 1, description: 0, members: 4 },
 ];
 const OUTLINE: Detail = { depth: 1, description: 0, members: 3 };

@@ -19,7 +19,7 @@ export interface PageBounds {
 }
 
 /** A connector whose tools could not be searched, and why. */
-export interface Unavailable {
+interface Unavailable {
   readonly connector: string;
   readonly code: Failure["code"];
   readonly message: string;
@@ -27,7 +27,7 @@ export interface Unavailable {
 }
 
 /** What a search that found little or nothing can say about the query. */
-export interface QueryAnalysis {
+interface QueryAnalysis {
   /** Words that occur in no tool, as written. */
   readonly unmatchedTerms?: readonly string[];
   /** The id of the connector that the query names. */
@@ -59,8 +59,8 @@ export interface GroupedPage extends PageFacts {
 
 const DEFAULT_LIMIT = 8;
 const MAX_QUERY_CHARS = 1_000;
-/** Below this confidence nine of ten answers are wrong ones, and most wrong ones are below it. */
-const WEAK = 0.42;
+/** Most queries that nothing answers fall below this confidence, few of the others do. */
+const WEAK = 0.39;
 
 function inputSchema({ maxLimit }: PageBounds) {
   const schemas = z.union([z.boolean(), z.enum(["compact", "json"])], {

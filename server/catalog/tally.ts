@@ -2,7 +2,7 @@ import type { Concept } from "./concept.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
 /** How a tool's weighted occurrences, and how much of a query it answers, become numbers. */
-export const TALLY = {
+const TALLY = {
   /** Occurrences at which a word has said half of what it can say. */
   saturation: 5.5,
   /** Occurrences from which a word counts as answered in full. */

@@ -97,10 +97,26 @@ const ID = {
 export interface Fixture {
   readonly connecta: Connecta;
   readonly written: unknown[];
+  readonly slow: Slow;
+}
+
+/** Follows the tool that answers only when it is cancelled. */
+export interface Slow {
+  readonly started: Promise<void>;
+  readonly aborted: Promise<void>;
+  start(): void;
+  abort(): void;
+}
+
+function followSlow(): Slow {
+  let [start, abort] = [() => {}, () => {}];
+  const started = new Promise<void>((resolve) => (start = resolve));
+  const aborted = new Promise<void>((resolve) => (abort = resolve));
+  return { started, aborted, start, abort };
 }
 
 /** Two small connectors; what the writing tool was called with lands in `written`. */
-export function fixtureConnectors(written: unknown[] = []): Connector[] {
+export function fixtureConnectors(written: unknown[] = [], slow = followSlow()): Connector[] {
   const crm = api({
     id: "crm",
     description: "Customer records",
@@ -126,9 +142,13 @@ export function fixtureConnectors(written: unknown[] = []): Connector[] {
         inputSchema: { type: "object" },
         annotations: READ,
         handler: (_: never, { signal }) =>
-          new Promise((_, reject) =>
-            signal.addEventListener("abort", () => reject(new Error("aborted"))),
-          ),
+          new Promise((_, reject) => {
+            slow.start();
+            signal.addEventListener("abort", () => {
+              slow.abort();
+              reject(new Error("aborted"));
+            });
+          }),
       },
       update_record: {
         description: "Change a record.",
@@ -158,10 +178,11 @@ export function fixtureConnectors(written: unknown[] = []): Connector[] {
 /** A deployment of the fixture connectors; close it when done. */
 export function fixtureGateway(config: Partial<ConnectaConfig> = {}): Fixture {
   const written: unknown[] = [];
+  const slow = followSlow();
   const connecta = createConnecta({
-    connectors: fixtureConnectors(written),
+    connectors: fixtureConnectors(written, slow),
     executor: quickjsExecutor({ processes: 1 }),
     ...config,
   });
-  return { connecta, written };
+  return { connecta, written, slow };
 }
