@@ -60,9 +60,11 @@ const OPTIONS = new Set([
 ]);
 const CONNECTOR_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const RESERVED_GLOBALS = new Set(
-  ("connecta console globalThis undefined NaN Infinity JSON Math Date Object Array String Number " +
+  (
+    "connecta console globalThis undefined NaN Infinity JSON Math Date Object Array String Number " +
     "Boolean Symbol Promise Proxy Reflect Map Set WeakMap WeakSet Error RegExp BigInt Function " +
-    "Intl Atomics Iterator eval isNaN isFinite parseInt parseFloat escape unescape").split(" "),
+    "Intl Atomics Iterator eval isNaN isFinite parseInt parseFloat escape unescape"
+  ).split(" "),
 );
 
 /**
@@ -84,7 +86,9 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
   const { instructions } = config;
   if (instructions !== undefined && instructions.length > LIMITS.instructionsChars.value) {
     const max = LIMITS.instructionsChars.value;
-    throw new ConfigError(`instructions has ${instructions.length} characters, at most ${max} may be.`);
+    throw new ConfigError(
+      `instructions has ${instructions.length} characters, at most ${max} may be.`,
+    );
   }
   return {
     name: config.name ?? "connecta",
@@ -121,7 +125,9 @@ function checkConnectors(connectors: unknown): asserts connectors is readonly Co
     const global = identifier(id);
     const other = byGlobal.get(global);
     if (other !== undefined) {
-      throw new ConfigError(`${at}.id ${id} and ${other} share the name ${global} in programs: rename one.`);
+      throw new ConfigError(
+        `${at}.id ${id} and ${other} share the name ${global} in programs: rename one.`,
+      );
     }
     if (RESERVED_GLOBALS.has(global)) {
       throw new ConfigError(`${at}.id ${id} is a name that programs already have: rename it.`);

@@ -55,6 +55,7 @@ export function createConnecta(config: ConnectaConfig): Connecta {
     fetch: async (request) => routes.fetch(request),
     async close() {
       runner.close();
+      catalogs.close();
       await mcp.close();
       await executor.close?.();
       await Promise.all(connectors.map((connector) => connector.close?.()));

@@ -19,7 +19,6 @@ export interface Resolution {
   readonly catalog: Catalog;
 }
 
-const RETRY_MS = 5_000;
 /** So few tools are indexed without letting others run in between. */
 const FEW_TOOLS = 200;
 
@@ -41,7 +40,7 @@ export class Catalogs {
       freshMs: LIMITS.catalogFreshMs.value,
       staleMs: LIMITS.catalogStaleMs.value,
       timeoutMs: LIMITS.catalogTimeoutMs.value,
-      retryMs: RETRY_MS,
+      retryMs: LIMITS.catalogRetryMs.value,
       ...times,
     };
     this.#loads = new Loads(all, async (catalog) => {

@@ -1,7 +1,7 @@
 import type { Connector, Tool } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
-import { onAbort } from "./aborts.ts";
+import { onAbort } from "../shared/aborts.ts";
 import { Catalog, fingerprint } from "./catalog.ts";
 
 /** Ages and deadlines of catalogs, all in milliseconds. */

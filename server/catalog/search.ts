@@ -58,7 +58,6 @@ export interface GroupedPage extends PageFacts {
 }
 
 const DEFAULT_LIMIT = 8;
-const MAX_QUERY_CHARS = 1_000;
 /** Most queries that nothing answers fall below this confidence, few of the others do. */
 const WEAK = 0.39;
 
@@ -67,7 +66,7 @@ function inputSchema({ maxLimit }: PageBounds) {
     error: 'true, false, "compact" or "json"',
   });
   return z.strictObject({
-    query: z.string().max(MAX_QUERY_CHARS).optional(),
+    query: z.string().max(LIMITS.queryChars.value).optional(),
     connector: z.string().optional(),
     safety: z.enum(["readOnly", "approvalRequired", "all"]).optional(),
     limit: z.int().min(1).max(maxLimit).optional(),

@@ -31,7 +31,7 @@ export interface Invoked {
 const BACKOFF_MS = 250;
 const MAX_RETRY_AFTER_MS = 10_000;
 
-/** The one path of every call (contract I1), bound to a deployment's catalogs. */
+/** The one path of every call, bound to a deployment's catalogs. */
 export class Invoker {
   readonly #catalogs: Catalogs;
   readonly #schemas = new WeakMap<Tool, CompiledSchema>();

@@ -14,7 +14,11 @@ export type ResultMode = "mcp" | "value";
 
 /** A shaped result: an envelope for `structuredContent`, or blocks passed through. */
 export type Shaped =
-  | { readonly kind: "envelope"; readonly envelope: Envelope | Truncated; readonly blocks: readonly ContentBlock[] }
+  | {
+      readonly kind: "envelope";
+      readonly envelope: Envelope | Truncated;
+      readonly blocks: readonly ContentBlock[];
+    }
   | {
       readonly kind: "mcp";
       readonly content: readonly ContentBlock[];
@@ -32,7 +36,10 @@ export interface Envelope {
 /** Shapes what a call answered; a result over the inline bound is stashed and announced. */
 export function shape(
   invoked: Invoked,
-  options: { readonly mode: ResultMode | undefined; readonly fields: readonly string[] | undefined },
+  options: {
+    readonly mode: ResultMode | undefined;
+    readonly fields: readonly string[] | undefined;
+  },
   stash: Stash,
   scope: Scope,
 ): Outcome<Shaped> {

@@ -35,7 +35,9 @@ function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Command |
   if (values.help === true) return "help";
   const [name, ...rest] = positionals;
   if ((name !== "serve" && name !== "dev") || rest.length > 0) {
-    throw new UsageError("Say one command: connecta serve, or connecta dev (--help lists options).");
+    throw new UsageError(
+      "Say one command: connecta serve, or connecta dev (--help lists options).",
+    );
   }
   return {
     name,

@@ -23,7 +23,10 @@ export async function loadConfig(file: string = DEFAULT_FILE): Promise<Outcome<C
     return fail("invalid_args", `${file} cannot be loaded: ${line}`);
   }
   if (typeof module.default !== "object" || module.default === null) {
-    return fail("invalid_args", `${file} has no default export: export default { connectors: [] }.`);
+    return fail(
+      "invalid_args",
+      `${file} has no default export: export default { connectors: [] }.`,
+    );
   }
   return ok(module.default as ConnectaConfig);
 }

@@ -146,7 +146,10 @@ function typescriptHint(text: string, pos: number): string | undefined {
   if (cast !== undefined) return `remove "${clampChars(cast, 60)}"`;
   if (/^!\s*[.;,)\]]/.test(after) || /!\s*$/.test(before)) return 'remove the "!" assertion';
   if (/^\?\s*[:,)]/.test(after)) return 'remove the "?" of the optional parameter';
-  if (/(?:^|[\s(])[\w$.]*<[\w$.,\s[\]|]*>?$/.test(before) && /^[\w$.,\s[\]|]*>?\s*[(=>]/.test(after)) {
+  if (
+    /(?:^|[\s(])[\w$.]*<[\w$.,\s[\]|]*>?$/.test(before) &&
+    /^[\w$.,\s[\]|]*>?\s*[(=>]/.test(after)
+  ) {
     return "remove the type parameters between < and >";
   }
   return undefined;

@@ -24,6 +24,8 @@ export class SandboxProcess {
   readonly jobs = new Map<number, Job>();
   /** Resolves true when the process takes runs, false when it ended before. */
   readonly ready: Promise<boolean>;
+  /** Resolves true when it runs them at full speed, false when it ended before. */
+  readonly warm: Promise<boolean>;
   /** Resolves when the process serves no more, on whatever account. */
   readonly lost: Promise<void>;
   /** Resolves when nothing of the process is left. */
@@ -32,7 +34,9 @@ export class SandboxProcess {
   readonly #watch: Watch;
   readonly #setups = new Set<number>();
   #becomeReady: ((ready: boolean) => void) | undefined;
+  #becomeWarm: ((warm: boolean) => void) | undefined;
   #usable = false;
+  #isWarm = false;
   #served = false;
 
   /** @param interpreter the WebAssembly file that the process runs */
@@ -42,6 +46,9 @@ export class SandboxProcess {
     this.#watch = new Watch(child.pid ?? 0, (run) => this.#endStuck(run));
     this.ready = new Promise((resolve) => {
       this.#becomeReady = resolve;
+    });
+    this.warm = new Promise((resolve) => {
+      this.#becomeWarm = resolve;
     });
     this.lost = new Promise((resolve) => {
       channel.once("close", () => {
@@ -77,9 +84,19 @@ export class SandboxProcess {
     return this.#usable;
   }
 
+  /** Whether the code of the interpreter is optimised: before, it is ten times slower. */
+  get isWarm(): boolean {
+    return this.#isWarm;
+  }
+
   /** Frames that the process has not answered: above 0 it computes. */
   get backlog(): number {
     return this.#watch.waiting;
+  }
+
+  /** How long it has computed for the run that it is at, in milliseconds. */
+  get busyMs(): number {
+    return this.#watch.busyMs;
   }
 
   /** Makes a setup known, so that the process prepares interpreters for it. */
@@ -119,6 +136,9 @@ export class SandboxProcess {
     switch (type) {
       case FRAME.ready:
         return this.#take();
+      case FRAME.warm:
+        this.#isWarm = true;
+        return this.#becomeWarm?.(true);
       case FRAME.idle:
         return this.#watch.answered(run);
       case FRAME.log:
@@ -133,10 +153,7 @@ export class SandboxProcess {
     }
   }
 
-  #call(
-    job: Job,
-    parts: { index: number; call: number; kind: number; payload: string },
-  ): void {
+  #call(job: Job, parts: { index: number; call: number; kind: number; payload: string }): void {
     const { index, call, kind, payload } = parts;
     const reply = job.call(index, kind, payload);
     if (reply === undefined) return this.kill();
@@ -191,6 +208,7 @@ export class SandboxProcess {
     this.#usable = false;
     this.#watch.stop();
     this.#becomeReady?.(false);
+    this.#becomeWarm?.(false);
     const jobs = [...this.jobs.values()];
     this.jobs.clear();
     for (const job of jobs) {

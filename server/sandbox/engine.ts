@@ -13,8 +13,11 @@ const PAGE_BYTES = 64 * 1024;
 const DECLARED_PAGES = 256;
 const NEEDED_PAGES = 88;
 
+/** The largest memory that the binary accepts. */
+const MAX_PAGES = 32_768;
+
 /** Bytes of every instance that are C stack, untouched but for a few pages. */
-const STACK_BYTES = 5 * 1024 * 1024;
+export const STACK_BYTES = 5 * 1024 * 1024;
 
 /** Dropped memory is only garbage; above this the collector is asked to look at once. */
 const GARBAGE_BYTES = 32 * 1024 * 1024;
@@ -57,13 +60,17 @@ export class HeapBudget {
   }
 }
 
-/** One WebAssembly instance: its C functions and its memory. */
+/** One WebAssembly instance: its C functions and the bounds of its memory. */
 export interface Instance {
   readonly module: QuickJSEmscriptenModule;
   readonly ffi: QuickJSFFI;
-  readonly memory: WebAssembly.Memory;
-  /** Whether the process bound has refused memory to this instance. */
-  refused(): boolean;
+  /**
+   * Bounds what the heap may grow to. The interpreter's own limit sees single allocations alone,
+   * since in WebAssembly it does not know the size of a block that it frees.
+   */
+  limitHeap(bytes: number): void;
+  /** Which bound has refused memory to this instance, if one has. */
+  refused(): "own" | "process" | undefined;
   /** Gives the memory back to the budget; the instance must not be used again. */
   drop(): void;
 }
@@ -92,19 +99,9 @@ export async function loadEngine(
   const initial = lowered ? NEEDED_PAGES : DECLARED_PAGES;
   return {
     async instantiate() {
-      let heldBytes = initial * PAGE_BYTES - STACK_BYTES;
-      if (!budget.take(heldBytes)) return undefined;
-      let refused = false;
-      const memory = new WebAssembly.Memory({ initial, maximum: 32_768 });
-      const grow = memory.grow.bind(memory);
-      memory.grow = (pages) => {
-        if (!budget.take(pages * PAGE_BYTES)) {
-          refused = true;
-          throw new RangeError("the heap bound of the process is reached");
-        }
-        heldBytes += pages * PAGE_BYTES;
-        return grow(pages);
-      };
+      const heap = new BoundedHeap(initial, budget);
+      if (!heap.open) return undefined;
+      const { memory } = heap;
       const module = await loader({
         wasmMemory: memory,
         instantiateWasm: (imports, onSuccess) => {
@@ -116,15 +113,52 @@ export async function loadEngine(
       return {
         module,
         ffi: new FFI(module),
-        memory,
-        refused: () => refused,
-        drop: () => {
-          budget.drop(heldBytes);
-          heldBytes = 0;
-        },
+        limitHeap: (bytes) => heap.limit(bytes),
+        refused: () => heap.refused,
+        drop: () => heap.drop(),
       };
     },
   };
+}
+
+/** A memory that asks two bounds before it grows: its own and the one of the process. */
+class BoundedHeap {
+  readonly memory: WebAssembly.Memory;
+  /** Whether the process had room for it. */
+  readonly open: boolean;
+  refused: "own" | "process" | undefined;
+  readonly #budget: HeapBudget;
+  #heldBytes: number;
+  #limitBytes = Number.POSITIVE_INFINITY;
+
+  constructor(initial: number, budget: HeapBudget) {
+    this.#budget = budget;
+    this.#heldBytes = initial * PAGE_BYTES - STACK_BYTES;
+    this.open = budget.take(this.#heldBytes);
+    this.memory = new WebAssembly.Memory({ initial, maximum: MAX_PAGES });
+    const grow = this.memory.grow.bind(this.memory);
+    this.memory.grow = (pages) => {
+      this.#reserve(pages * PAGE_BYTES);
+      return grow(pages);
+    };
+  }
+
+  limit(bytes: number): void {
+    this.#limitBytes = bytes;
+  }
+
+  drop(): void {
+    this.#budget.drop(this.#heldBytes);
+    this.#heldBytes = 0;
+  }
+
+  /** Throws where the memory's own `grow` would; the interpreter then is out of memory. */
+  #reserve(bytes: number): void {
+    if (this.#heldBytes + bytes > this.#limitBytes) this.refused = "own";
+    else if (this.#budget.take(bytes)) this.#heldBytes += bytes;
+    else this.refused = "process";
+    if (this.refused) throw new RangeError("This memory must not grow.");
+  }
 }
 
 type Loader = EmscriptenModuleLoader<QuickJSEmscriptenModule>;
@@ -140,9 +174,7 @@ function loaderOf(imported: Imported): Loader {
  * Lowers the memory minimum that the binary's import declares, so that an instance holds what it
  * uses and every growth is seen. Undefined when the import does not look as expected.
  */
-function lowerMemoryFloor(
-  binary: Uint8Array<ArrayBuffer>,
-): Uint8Array<ArrayBuffer> | undefined {
+function lowerMemoryFloor(binary: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
   // Import "a"."a": memory with a maximum, minimum 256 pages as a two-byte LEB128.
   const declared = [0x01, 0x61, 0x01, 0x61, 0x02, 0x01, 0x80, 0x02];
   const importSection = binary.subarray(0, 4096);

@@ -31,7 +31,8 @@ export type GuestControl = [
 
 /**
  * The guest's side of the bridge. Everything it uses is taken before any program runs, and nothing
- * it does afterwards looks up a property that a program can change.
+ * it does afterwards looks up a property that a program can change; that excludes template
+ * literals, which this interpreter joins with the `concat` of the moment.
  */
 export default function guest(
   call: GuestHost["call"],
@@ -43,7 +44,7 @@ export default function guest(
   const { parse, stringify } = JSON;
   const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } =
     Reflect;
-  const { create } = Object;
+  const { create, freeze } = Object;
   const PromiseOf = Promise;
   const { then } = Promise.prototype;
   const ErrorOf = Error;
@@ -84,7 +85,7 @@ export default function guest(
       try {
         part = text(args[i]);
       } catch {}
-      line += i === 0 ? part : ` ${part}`;
+      line += i === 0 ? part : " " + part;
     }
     line = apply(slice, line, [0, room]) as string;
     room -= line.length + 1;
@@ -98,7 +99,7 @@ export default function guest(
       if (typeof error !== "object" || error === null) return text(error);
       const { name, message } = error as { name?: unknown; message?: unknown };
       if (message === undefined) return text(error);
-      return `${name === undefined ? "Error" : text(name)}: ${text(message)}`;
+      return (name === undefined ? "Error" : text(name)) + ": " + text(message);
     } catch {
       return "Error: the program threw a value that has no text";
     }
@@ -143,8 +144,9 @@ export default function guest(
   const follow = (program: () => unknown) => {
     try {
       const promise = program();
-      if (promise instanceof PromiseOf) apply(then, promise, [finish, fail]);
-      else finish(promise);
+      const settled =
+        promise instanceof PromiseOf ? promise : new PromiseOf((resolve) => resolve(promise));
+      apply(then, settled, [finish, fail]);
     } catch (error) {
       fail(error);
     }
@@ -161,6 +163,8 @@ export default function guest(
   const open = (target: object, name: string, value: unknown) =>
     defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 
+  const installed: object[] = [];
+
   const install = (providers: string) => {
     let index = 0;
     for (const { name, functions } of parse(providers) as {
@@ -168,9 +172,10 @@ export default function guest(
       functions: string[];
     }[]) {
       const provider = create(null) as object;
-      // A prelude may replace them: it is part of the deployment, and seals what it leaves.
+      // A prelude may replace them: it is part of the deployment.
       for (const key of functions) open(provider, key, method(index++));
       fixed(globalThis, name, provider);
+      installed[installed.length] = provider;
     }
   };
 
@@ -188,6 +193,7 @@ export default function guest(
   };
 
   const seal = () => {
+    for (let i = 0; i < installed.length; i++) freeze(installed[i]);
     deleteProperty(globalThis, "InternalError");
     deleteProperty(globalThis, "SharedArrayBuffer");
     defineProperty(internalPrototype, "constructor", { value: ErrorOf, writable: false });

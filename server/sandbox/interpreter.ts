@@ -15,6 +15,9 @@ export interface InterpreterHost {
   readonly ended: boolean;
 }
 
+/** Bytes as they came, and the string in two bytes for each character. */
+const MOVING_COPIES = 3;
+
 /** One QuickJS guest in a WebAssembly instance of its own; serves one run at a time. */
 export class Interpreter {
   readonly #instance: Instance;
@@ -38,13 +41,14 @@ export class Interpreter {
   /** A guest in the prepared state; `undefined` when there is no memory for it. */
   static create(instance: Instance, prepared: Prepared): Interpreter | undefined {
     const interpreter = new Interpreter(instance, prepared);
+    instance.limitHeap(prepared.heapBytes);
     if (interpreter.#vm.growTo(prepared.image.bytes) && interpreter.restore()) return interpreter;
     interpreter.drop();
     return undefined;
   }
 
-  /** Whether the heap bound of the process has refused memory to this instance. */
-  get refusedMemory(): boolean {
+  /** Which bound has refused memory to this guest: its own or the one of the process. */
+  get refusedMemory(): "own" | "process" | undefined {
     return this.#instance.refused();
   }
 
@@ -67,11 +71,14 @@ export class Interpreter {
   /** Carries a host call's outcome into the guest without running guest code. */
   take(kind: number, bytes: Uint8Array): void {
     const vm = this.#vm;
+    // While it is moved the text exists as bytes and as a string, on top of what it becomes.
+    this.#instance.limitHeap(this.#prepared.heapBytes + MOVING_COPIES * bytes.length);
     const text = vm.string(bytes);
     if (text === undefined) return this.#host?.failed("memory", false, new Uint8Array());
     const { value, threw } = vm.invoke(this.#prepared.control.take, [vm.number(kind), text]);
     if (threw) this.#tell("fail", [value]);
     vm.free(text);
+    this.#instance.limitHeap(this.#prepared.heapBytes);
   }
 
   /** Settles a host call with what {@link take} carried and runs the guest as far as it goes. */

@@ -1,9 +1,16 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, realpathSync } from "node:fs";
+import { spawn, type ChildProcess, type StdioOptions } from "node:child_process";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { createRequire } from "node:module";
+import { devNull } from "node:os";
 import { Duplex } from "node:stream";
 import { dirname, join, parse } from "node:path";
+
+/** The descriptor of the channel in a sandbox process. */
+const CHANNEL = 3;
+
+/** O_CLOEXEC as /proc shows it. */
+const CLOSE_ON_EXEC = 0o2000000;
 
 const require = createRequire(import.meta.url);
 
@@ -32,18 +39,41 @@ export interface Launched {
 /**
  * Starts a sandbox process: an empty environment, the null device for input and output, one
  * socket, and no permission but to read its own program.
+ * @param inherited descriptors of {@link inheritedDescriptors}; the process gets nothing for them
  */
-export function launch(entry: string): Launched {
+export function launch(entry: string, inherited: readonly number[]): Launched {
   const program = realpathSync(entry);
+  const nothing = openSync(devNull, "r");
+  const stdio: StdioOptions = ["ignore", "ignore", "ignore", "pipe"];
+  for (const descriptor of inherited) stdio[descriptor] = nothing;
   const child = spawn(process.execPath, [...flags(program), program], {
     env: {},
     cwd: parse(program).root,
-    stdio: ["ignore", "ignore", "ignore", "pipe"],
+    stdio: Array.from(stdio, (use) => use ?? "ignore"),
     windowsHide: true,
   });
+  closeSync(nothing);
   const channel = child.stdio[3];
   if (!isSocket(channel)) throw new Error("The sandbox process has no channel.");
   return { child, channel };
+}
+
+/**
+ * Descriptors that a child of this process would get without being meant to. Node closes those it
+ * opens itself; what the parent of this process left open above the first few stays open.
+ */
+export function inheritedDescriptors(): number[] {
+  if (process.platform !== "linux") return [];
+  const folder = "/proc/self/fdinfo";
+  return readdirSync(folder).flatMap((name) => {
+    try {
+      const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`${folder}/${name}`, "latin1"));
+      const closes = (Number.parseInt(flags?.[1] ?? "0", 8) & CLOSE_ON_EXEC) !== 0;
+      return closes || Number(name) <= CHANNEL ? [] : [Number(name)];
+    } catch {
+      return []; // The descriptor that listed the folder.
+    }
+  });
 }
 
 function flags(program: string): string[] {

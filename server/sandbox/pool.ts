@@ -5,7 +5,13 @@ import { defaultExecuteLimits, type ExecuteLimits } from "../shared/limits.ts";
 import { utf8Length } from "../shared/text.ts";
 import { SandboxProcess } from "./child.ts";
 import { Job } from "./job.ts";
-import { checkEntry, defaultEntry, launch, readInterpreter } from "./launch.ts";
+import {
+  checkEntry,
+  defaultEntry,
+  inheritedDescriptors,
+  launch,
+  readInterpreter,
+} from "./launch.ts";
 import { servesSetup, setupOf, type NumberedSetup, type Setup } from "./setup.ts";
 
 /** Setups that processes keep interpreters for; a deployment has one. */
@@ -13,6 +19,11 @@ const MAX_SETUPS = 8;
 
 /** Failed starts in a row after which waiting runs are told, and the longest pause between two. */
 const STARTS = { failures: 3, pauseMs: 50, longestPauseMs: 5_000 };
+
+/** A process that has been at one frame for longer than this is computing, not busy with many. */
+const LONG_MS = 10;
+
+const HOLD_MS = 60_000;
 
 /** Options of {@link quickjsExecutor}. */
 export interface QuickJsOptions {
@@ -26,12 +37,13 @@ export interface QuickJsOptions {
 export class QuickJsExecutor implements Executor {
   readonly name = "quickjs";
   readonly #entry: string;
+  readonly #inherited = inheritedDescriptors();
   readonly #size: number;
   readonly #processes = new Set<SandboxProcess>();
   readonly #setups = new Map<number, Setup>();
   readonly #waiting = new Set<Job>();
   readonly #onExit = () => this.#killAll();
-  readonly #onReady = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
+  readonly #observers = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
   #interpreter: Promise<Buffer> | undefined;
   #lastJob = 0;
   #lastSetup = 0;
@@ -55,15 +67,15 @@ export class QuickJsExecutor implements Executor {
     return [...this.#processes].flatMap(({ pid }) => pid ?? []);
   }
 
-  /**
-   * Resolves when processes take runs; rejects when none starts or the executor is closed.
-   * @param count how many processes to wait for; the first one is enough to serve
-   */
-  async ready(count = 1): Promise<void> {
-    while (this.#usable < Math.min(count, this.#size)) {
-      if (this.#closed) throw new Error("The executor is closed.");
-      await new Promise<void>((resolve, reject) => this.#onReady.add({ resolve, reject }));
-    }
+  /** Resolves when a process takes runs; rejects when none starts or the executor is closed. */
+  async ready(): Promise<void> {
+    await this.#until(() => this.#place() !== undefined);
+  }
+
+  /** Resolves when all processes run at full speed; rejects as {@link ready} does. */
+  async warm(): Promise<void> {
+    const warm = () => [...this.#processes].filter((process) => process.isWarm).length;
+    await this.#until(() => warm() === this.#size);
   }
 
   /**
@@ -105,8 +117,22 @@ export class QuickJsExecutor implements Executor {
     await Promise.all(ends);
   }
 
-  get #usable(): number {
-    return [...this.#processes].filter(({ usable }) => usable).length;
+  async #until(reached: () => boolean): Promise<void> {
+    // Idle processes keep no program alive, but someone who waits for them should be.
+    const hold = setInterval(() => {}, HOLD_MS);
+    try {
+      while (!reached()) {
+        if (this.#closed) throw new Error("The executor is closed.");
+        await new Promise<void>((resolve, reject) => this.#observers.add({ resolve, reject }));
+      }
+    } finally {
+      clearInterval(hold);
+    }
+  }
+
+  #changed(): void {
+    for (const { resolve } of this.#observers) resolve();
+    this.#observers.clear();
   }
 
   #refusal(code: string, limits: ExecuteLimits, options: ExecuteOptions): Failure | undefined {
@@ -144,16 +170,11 @@ export class QuickJsExecutor implements Executor {
     return { id, setup };
   }
 
-  /** The process that computes least, and among those the one with the fewest runs. */
+  /** The process to take a run, as {@link inOrder} has it. */
   #place(): SandboxProcess | undefined {
     let best: SandboxProcess | undefined;
     for (const process of this.#processes) {
-      if (!process.usable) continue;
-      const better =
-        best === undefined ||
-        process.backlog < best.backlog ||
-        (process.backlog === best.backlog && process.jobs.size < best.jobs.size);
-      if (better) best = process;
+      if (process.usable && (best === undefined || inOrder(process, best) < 0)) best = process;
     }
     return best;
   }
@@ -170,9 +191,10 @@ export class QuickJsExecutor implements Executor {
         this.#interpreter ??= readInterpreter();
         const interpreter = await this.#interpreter;
         if (this.#closed || this.#processes.size >= this.#size) return;
-        const process = new SandboxProcess(launch(this.#entry), interpreter);
+        const process = new SandboxProcess(launch(this.#entry, this.#inherited), interpreter);
         this.#processes.add(process);
         void process.lost.then(() => this.#replace(process));
+        void process.warm.then((warm) => warm && this.#changed());
         if (!(await process.ready)) return;
         for (const [id, setup] of this.#setups) process.learn({ id, setup });
         this.#offer();
@@ -185,8 +207,7 @@ export class QuickJsExecutor implements Executor {
 
   #offer(): void {
     this.#failedStarts = 0;
-    for (const { resolve } of this.#onReady) resolve();
-    this.#onReady.clear();
+    this.#changed();
     for (const job of this.#waiting) {
       const place = this.#place();
       if (!place) return;
@@ -209,20 +230,32 @@ export class QuickJsExecutor implements Executor {
     }
     const pauseMs = Math.min(STARTS.longestPauseMs, STARTS.pauseMs * 2 ** this.#failedStarts);
     clearTimeout(this.#pause);
-    this.#pause = setTimeout(() => void this.#start(), pauseMs);
-    if (this.#onReady.size === 0) this.#pause.unref();
+    this.#pause = setTimeout(() => void this.#start(), pauseMs).unref();
   }
 
   /** Tells everyone who waits for a process that there is none. */
   #giveUp(reason: Failure): void {
     for (const job of this.#waiting) job.fail(reason);
-    for (const { reject } of this.#onReady) reject(new Error(reason.message));
-    this.#onReady.clear();
+    for (const { reject } of this.#observers) reject(new Error(reason.message));
+    this.#observers.clear();
   }
 
   #killAll(): void {
     for (const process of this.#processes) process.kill();
   }
+}
+
+/**
+ * Which of two processes serves a run sooner: one that is warm, one that does not sit on a long
+ * computation, the one with less to do, the one with fewer runs that may wake.
+ */
+function inOrder(a: SandboxProcess, b: SandboxProcess): number {
+  return (
+    Number(b.isWarm) - Number(a.isWarm) ||
+    Number(a.busyMs > LONG_MS) - Number(b.busyMs > LONG_MS) ||
+    a.backlog - b.backlog ||
+    a.jobs.size - b.jobs.size
+  );
 }
 
 /**

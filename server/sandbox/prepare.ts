@@ -17,6 +17,8 @@ export interface Prepared {
   readonly image: Image;
   readonly anatomy: Anatomy;
   readonly control: Control;
+  /** What the memory of a run may grow to. */
+  readonly heapBytes: number;
 }
 
 /** Console characters kept per run, so that logging is no way to fill the server's memory. */
@@ -64,7 +66,8 @@ export function prepare(instance: Instance, setup: Setup): Prepared | string {
   const { limits } = setup;
   vm.limitStack(Math.min(STACK_BYTES.most, Math.max(STACK_BYTES.least, limits.stackBytes)));
   vm.limitMemory(limits.heapBytes);
-  return { image: captureImage(vm.heap), anatomy: vm.anatomy, control };
+  const { heapBytes } = limits;
+  return { image: captureImage(vm.heap), anatomy: vm.anatomy, control, heapBytes };
 }
 
 function startBridge(vm: Vm): Control {

@@ -60,8 +60,11 @@ function refuse(run: number, reason: Failure): void {
 async function start(binary: Uint8Array<ArrayBuffer>): Promise<void> {
   const budget = new HeapBudget(LIMITS.processHeapBytes.value);
   spares = new Spares(await loadEngine(binary, budget), budget);
-  await warmUp(spares);
+  const heatUp = await warmUp(spares);
   outbox.queue({ type: FRAME.ready });
+  outbox.flush();
+  await heatUp();
+  outbox.queue({ type: FRAME.warm });
   outbox.flush();
 }
 

@@ -26,6 +26,8 @@ export const FRAME = {
   cancel: 6,
   /** The process takes runs. */
   ready: 16,
+  /** The process runs them at full speed. */
+  warm: 21,
   /** A host function is called; `index` is its place in the setup. */
   call: 17,
   /** One console line. */

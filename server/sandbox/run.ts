@@ -2,6 +2,7 @@ import { failure, type Failure } from "../shared/failure.ts";
 import type { Interpreter, InterpreterHost } from "./interpreter.ts";
 import { encodeTimings, FRAME, KIND, type FrameParts } from "./protocol.ts";
 import type { GuestLimits } from "./setup.ts";
+import { spentMs, startBurst, type Burst } from "./spent.ts";
 
 /** Host calls of one run that may be under way at once; more is a flood, not a program. */
 const MAX_CALLS_UNDER_WAY = 256;
@@ -29,7 +30,7 @@ export class Run implements InterpreterHost {
   #bytesUnderWay = 0;
   #lines = 0;
   #cpuMs = 0;
-  #burst: { wall: number; cpu: NodeJS.CpuUsage } | undefined;
+  #burst: Burst | undefined;
   #cpuExceeded = false;
   #clean = true;
   ended = false;
@@ -96,7 +97,8 @@ export class Run implements InterpreterHost {
   }
 
   done(kind: "nothing" | "json" | "text", bytes: Uint8Array): void {
-    if (this.interpreter.refusedMemory) return this.#limit("memory");
+    const limit = this.#crossed;
+    if (limit) return this.#limit(limit);
     const { maxResultBytes } = this.#limits;
     if (bytes.length <= maxResultBytes) return this.#finish(KIND[kind], bytes);
     const message = `The result is ${bytes.length} bytes; at most ${maxResultBytes} leave a program.`;
@@ -105,14 +107,15 @@ export class Run implements InterpreterHost {
   }
 
   failed(limit: "none" | "memory" | "stack", json: boolean, bytes: Uint8Array): void {
-    if (limit !== "none") return this.#limit(limit);
+    const crossed = this.#crossed ?? limit;
+    if (crossed !== "none") return this.#limit(crossed);
     const text: unknown = json ? JSON.parse(Buffer.from(bytes).toString()) : undefined;
     this.#finish(KIND.error, typeof text === "string" ? text : bytes);
   }
 
   overBudget(): boolean {
     this.#outbox.flush();
-    if (this.#cpuExceeded || this.interpreter.refusedMemory) return true;
+    if (this.#crossed) return true;
     const { cpuMs } = this.#limits;
     const burst = this.#burst;
     if (burst === undefined) return false;
@@ -122,15 +125,22 @@ export class Run implements InterpreterHost {
     return this.#cpuExceeded;
   }
 
+  /** The limit that this run is known to have crossed, whatever its program made of it. */
+  get #crossed(): "cpu" | "memory" | undefined {
+    if (this.interpreter.refusedMemory) return "memory";
+    return this.#cpuExceeded ? "cpu" : undefined;
+  }
+
   #compute(work: () => void): void {
-    const burst = { wall: performance.now(), cpu: process.cpuUsage() };
+    const burst = startBurst();
     this.#burst = burst;
     this.#guarded(work);
     this.#cpuMs += spentMs(burst);
     this.#burst = undefined;
     if (this.ended) return;
-    if (this.#cpuExceeded || this.#cpuMs > this.#limits.cpuMs) this.#limit("cpu");
-    else if (this.interpreter.refusedMemory) this.#limit("memory");
+    if (this.#cpuMs > this.#limits.cpuMs) this.#cpuExceeded = true;
+    const crossed = this.#crossed;
+    if (crossed) this.#limit(crossed);
     else if (this.#underWay.size === 0) {
       const message =
         "The program waits for something that can never settle: no host call is under way.";
@@ -151,7 +161,8 @@ export class Run implements InterpreterHost {
   }
 
   #limit(limit: "cpu" | "memory" | "stack"): void {
-    this.#fail(limitFailure(limit, this.#limits, this.interpreter.refusedMemory));
+    const shared = this.interpreter.refusedMemory === "process";
+    this.#fail(limitFailure(limit, this.#limits, shared));
   }
 
   #fail(reason: Failure): void {
@@ -182,11 +193,4 @@ export function limitFailure(
     stack: `The program recursed deeper than its ${limits.stackBytes} bytes of stack.`,
   }[limit];
   return failure("executor_limit", sentence, { limit });
-}
-
-/** CPU of this process since the start of a burst, in milliseconds; never more than wall time. */
-function spentMs(burst: { wall: number; cpu: NodeJS.CpuUsage }): number {
-  const wall = performance.now() - burst.wall;
-  const { user, system } = process.cpuUsage(burst.cpu);
-  return Math.min(wall, (user + system) / 1000);
 }

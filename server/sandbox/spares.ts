@@ -115,8 +115,7 @@ export class Spares {
     const instance = await this.#engine.instantiate();
     if (instance === undefined) return undefined;
     const prepared = prepare(instance, setup);
-    const first =
-      typeof prepared === "string" ? undefined : Interpreter.create(instance, prepared);
+    const first = typeof prepared === "string" ? undefined : Interpreter.create(instance, prepared);
     if (first === undefined) instance.drop();
     const known = { setup, prepared, spares: first ? [first] : [] };
     this.#prepared.add(known);

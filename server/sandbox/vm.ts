@@ -11,7 +11,7 @@ import {
   type JSValueConstPointerPointer,
   type JSValuePointer,
 } from "quickjs-emscripten";
-import type { Instance } from "./engine.ts";
+import { STACK_BYTES, type Instance } from "./engine.ts";
 import { unitsOf } from "./protocol.ts";
 
 /** A value inside the guest, owned or lent. */
@@ -73,7 +73,8 @@ export class Vm {
     module.callbacks = {
       callFunction: (_asyncify, _context, _self, count, values, id) => {
         const list: Value[] = [];
-        for (let at = 0; at < count; at++) list.push(ffi.QTS_ArgvGetJSValueConstPointer(values, at));
+        for (let at = 0; at < count; at++)
+          list.push(ffi.QTS_ArgvGetJSValueConstPointer(values, at));
         const answer = owner.called(id, list);
         if (typeof answer === "number") return answer;
         const constant = answer === "true" ? ffi.QTS_GetTrue() : this.undefined;
@@ -109,10 +110,10 @@ export class Vm {
     this.#instance.ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, bytes);
   }
 
-  /** Makes room, so that the memory holds at least this many bytes; false when it may not. */
+  /** Makes the memory at least this large; false when it may not be. */
   growTo(bytes: number): boolean {
-    const missing = bytes - this.heap.length;
-    return missing <= 0 || this.#instance.module._malloc(missing) !== 0;
+    if (this.heap.length >= bytes) return true;
+    return this.#instance.module._malloc(bytes - STACK_BYTES) !== 0;
   }
 
   /** A guest function that calls {@link VmOwner.called} with this id. */

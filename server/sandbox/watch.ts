@@ -34,6 +34,7 @@ export class Watch {
   readonly #pid: number;
   readonly #onStuck: (run: number) => void;
   readonly #unanswered: Unanswered[] = [];
+  #since = 0;
   #timer: NodeJS.Timeout | undefined;
   #seen: { frame: Unanswered; wall: number; cpuMs: number | undefined } | undefined;
 
@@ -47,14 +48,24 @@ export class Watch {
     return this.#unanswered.length;
   }
 
-  sent(run: number, { cpuMs, timeoutMs, bytes }: Allowance): void {
-    this.#unanswered.push({ run, cpuMs, timeoutMs, bytes });
-    this.#timer ??= this.#arm();
+  /** How long the process has been at the frame that it works on, in milliseconds. */
+  get busyMs(): number {
+    return this.#unanswered.length === 0 ? 0 : performance.now() - this.#since;
   }
 
+  /** Notes a frame that the process has to answer. */
+  sent(run: number, { cpuMs, timeoutMs, bytes }: Allowance): void {
+    if (this.#unanswered.length === 0) this.#since = performance.now();
+    this.#unanswered.push({ run, cpuMs, timeoutMs, bytes });
+    if (this.#timer === undefined) this.#timer = this.#arm();
+  }
+
+  /** Notes the answer to the oldest frame of a run. */
   answered(run: number): void {
     const at = this.#unanswered.findIndex((frame) => frame.run === run);
-    if (at >= 0) this.#unanswered.splice(at, 1);
+    if (at < 0) return;
+    this.#unanswered.splice(at, 1);
+    this.#since = performance.now();
   }
 
   stop(): void {

@@ -22,7 +22,7 @@ export interface Tool {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations: ToolAnnotations;
-  /** `config` when the deployment classified a tool that declares nothing (contract C3). */
+  /** `config` when the deployment classified a tool that declares nothing. */
   readonly annotationSource?: "config";
 }
 
@@ -81,7 +81,7 @@ export interface RunTimings {
   readonly cpuMs?: number;
 }
 
-/** Options that our own executor honours and a foreign one may ignore (contract X1). */
+/** Options that our own executor honours and a foreign one may ignore. */
 export interface ExecuteOptions {
   readonly signal?: AbortSignal;
   readonly limits?: ExecuteLimits;
@@ -90,13 +90,9 @@ export interface ExecuteOptions {
   readonly onTimings?: (timings: RunTimings) => void;
 }
 
-/** Runs one program in isolation (contract X1). */
+/** Runs one program in isolation. */
 export interface Executor {
   readonly name?: string;
-  execute(
-    code: string,
-    providers: Provider[],
-    options?: ExecuteOptions,
-  ): Promise<ExecuteResult>;
+  execute(code: string, providers: Provider[], options?: ExecuteOptions): Promise<ExecuteResult>;
   close?(): Promise<void>;
 }

@@ -31,7 +31,7 @@ export interface FailureDetails {
   readonly timeoutMs?: number;
 }
 
-/** The one error shape (contract E1): `{ code, message, retryable, ...details }`. */
+/** The one error shape: `{ code, message, retryable, ...details }`. */
 export interface Failure extends FailureDetails {
   readonly code: FailureCode;
   readonly message: string;

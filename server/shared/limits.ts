@@ -11,7 +11,7 @@ const limit = (value: number, unit: Limit["unit"], reason: string): Limit => ({
   reason,
 });
 
-/** Limits of one program, each an option under `execute` (contract L1, L2, L4). */
+/** Limits of one program, each an option under `execute`. */
 export const EXECUTE_LIMITS = {
   maxHostCalls: limit(20, "calls", "a program reduces; more calls are a loop that wants a filter"),
   maxBatchCalls: limit(10, "calls", "what one batch may start side by side"),
@@ -59,6 +59,8 @@ export const LIMITS = {
   catalogFreshMs: limit(300_000, "ms", "a catalog younger than this is served as it is"),
   catalogStaleMs: limit(3_600_000, "ms", "served stale up to this age while one refresh runs"),
   catalogTimeoutMs: limit(10_000, "ms", "one connector's tool list, so that none delays another"),
+  catalogRetryMs: limit(5_000, "ms", "a dead connector is not asked again for every search"),
+  queryChars: limit(1_000, "characters", "a search query beyond this is a document"),
   drainMs: limit(10_000, "ms", "how long a stopping server waits for requests in flight"),
 } as const satisfies Record<string, Limit>;
 

@@ -1,3 +1,4 @@
+import { onAbort } from "./aborts.ts";
 import { failure, type Failure, type Outcome } from "./failure.ts";
 
 /** What dies with one request: passed down, never stored beyond it. */
@@ -13,45 +14,11 @@ export interface Scope {
   readonly requestId: string;
 }
 
-/** A scope whose signal also aborts after `timeoutMs`; call `done` when the work has ended. */
-export interface Deadline {
-  readonly scope: Scope;
-  /** The failure to report when the signal aborted: a timeout or the caller's cancellation. */
-  reason(): Failure;
-  done(): void;
-}
-
 /**
- * Narrows a scope by a deadline.
+ * Runs `work` under a deadline and stops waiting for it when the deadline passes or the caller
+ * goes away, whether or not the work honours its signal.
  * @param timeoutMs milliseconds from now
- * @param what subject of the timeout message, e.g. `crm.get_record`
- */
-export function deadline(parent: Scope, timeoutMs: number, what: string): Deadline {
-  const controller = new AbortController();
-  let expired = false;
-  const onAbort = () => controller.abort(parent.signal.reason);
-  const timer = setTimeout(() => {
-    expired = true;
-    controller.abort(new DOMException(`${what} took longer than ${timeoutMs} ms`, "TimeoutError"));
-  }, timeoutMs);
-  if (parent.signal.aborted) onAbort();
-  else parent.signal.addEventListener("abort", onAbort, { once: true });
-  return {
-    scope: { ...parent, signal: controller.signal, now: parent.now, defer: parent.defer },
-    reason: () =>
-      expired
-        ? failure("timeout", `${what} did not answer within ${timeoutMs} ms.`, { timeoutMs })
-        : failure("cancelled", `${what} was cancelled by the caller.`),
-    done() {
-      clearTimeout(timer);
-      parent.signal.removeEventListener("abort", onAbort);
-    },
-  };
-}
-
-/**
- * Runs `work` under a deadline and stops waiting for it when the deadline passes,
- * whether or not the work honours its signal.
+ * @param what subject of the failure's message, e.g. `crm.get_record`
  */
 export async function withDeadline<T>(
   parent: Scope,
@@ -59,18 +26,24 @@ export async function withDeadline<T>(
   what: string,
   work: (scope: Scope) => Promise<Outcome<T>>,
 ): Promise<Outcome<T>> {
-  const limit = deadline(parent, timeoutMs, what);
-  const { signal } = limit.scope;
-  let onAbort: (() => void) | undefined;
+  const cancelled = failure("cancelled", `${what} was cancelled by the caller.`);
+  if (parent.signal.aborted) return { ok: false, failure: cancelled };
+  const controller = new AbortController();
+  let release = () => {};
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const ended = new Promise<Outcome<T>>((resolve) => {
+    const end = (reason: Failure) => {
+      resolve({ ok: false, failure: reason });
+      controller.abort(new DOMException(reason.message, "AbortError"));
+    };
+    const message = `${what} did not answer within ${timeoutMs} ms.`;
+    timer = setTimeout(() => end(failure("timeout", message, { timeoutMs })), timeoutMs);
+    release = onAbort(parent.signal, () => end(cancelled));
+  });
   try {
-    const aborted = new Promise<Outcome<T>>((resolve) => {
-      onAbort = () => resolve({ ok: false, failure: limit.reason() });
-      if (signal.aborted) onAbort();
-      else signal.addEventListener("abort", onAbort, { once: true });
-    });
-    return signal.aborted ? await aborted : await Promise.race([work(limit.scope), aborted]);
+    return await Promise.race([work({ ...parent, signal: controller.signal }), ended]);
   } finally {
-    if (onAbort) signal.removeEventListener("abort", onAbort);
-    limit.done();
+    clearTimeout(timer);
+    release();
   }
 }

@@ -155,9 +155,13 @@ const skills: Handler<"skills"> = (deps, input) => {
   return Promise.resolve(
     guide === undefined
       ? failedResult(
-          fail("not_found", `No guide is called ${clampUtf8(input.name, LIMITS.nameBytes.value)}.`, {
-            suggestions: names.slice(0, 3),
-          }).failure,
+          fail(
+            "not_found",
+            `No guide is called ${clampUtf8(input.name, LIMITS.nameBytes.value)}.`,
+            {
+              suggestions: names.slice(0, 3),
+            },
+          ).failure,
         )
       : toolResult({ ok: true, name: input.name, guide }),
   );

@@ -9,7 +9,13 @@ function connector(handler: ApiToolInput["handler"], extra: Partial<ApiToolInput
   return api({
     id: "crm",
     tools: {
-      get: { description: "Get.", inputSchema: { type: "object" }, annotations: READ, handler, ...extra },
+      get: {
+        description: "Get.",
+        inputSchema: { type: "object" },
+        annotations: READ,
+        handler,
+        ...extra,
+      },
     },
   });
 }
@@ -44,7 +50,9 @@ describe("api() connectors", () => {
     expect(await crm.callTool("list", {}, testScope())).toMatchObject({ value: { value: 10 } });
     const listed = await crm.listTools(testScope());
     expect(listed).toMatchObject({
-      value: [{ name: "list", inputSchema: { type: "object", properties: { limit: { default: 5 } } } }],
+      value: [
+        { name: "list", inputSchema: { type: "object", properties: { limit: { default: 5 } } } },
+      ],
     });
   });
 
@@ -70,8 +78,16 @@ describe("api() connectors", () => {
 
   test.each([
     ["a description", { description: " " }, "api(crm).tools.get.description is missing"],
-    ["an explicit readOnlyHint", { annotations: {} as never }, "annotations.readOnlyHint is missing"],
-    ["a schema that compiles", { inputSchema: { type: "object", properties: { a: { pattern: "(" } } } }, "inputSchema does not compile"],
+    [
+      "an explicit readOnlyHint",
+      { annotations: {} as never },
+      "annotations.readOnlyHint is missing",
+    ],
+    [
+      "a schema that compiles",
+      { inputSchema: { type: "object", properties: { a: { pattern: "(" } } } },
+      "inputSchema does not compile",
+    ],
     ["a schema of named arguments", { inputSchema: { type: "string" } }, 'not of type "object"'],
   ])("G7: a tool without %s is refused at construction, naming the option", (_, extra, message) => {
     expect(() => connector(() => null, extra)).toThrow(message);

@@ -50,7 +50,11 @@ describe("call_tool", () => {
 
   test("I5: a large result is announced, and get_result pages to the identical text", async () => {
     const answer = await call("call_tool", { address: "crm.big", args: { chars: 60_000 } });
-    expect(answer.structuredContent).toMatchObject({ ok: true, truncated: true, totalBytes: 120_000 });
+    expect(answer.structuredContent).toMatchObject({
+      ok: true,
+      truncated: true,
+      totalBytes: 120_000,
+    });
     let next = answer.structuredContent?.nextAction as
       | { tool: string; arguments: Record<string, unknown> }
       | undefined;
@@ -94,7 +98,10 @@ describe("call_tool", () => {
   });
 
   test("I2: wrong arguments get findings without their values", async () => {
-    const answer = await call("call_tool", { address: "crm.get_record", args: { id: 5, x: "secret" } });
+    const answer = await call("call_tool", {
+      address: "crm.get_record",
+      args: { id: 5, x: "secret" },
+    });
     const { error } = answer.structuredContent as { error: Record<string, unknown> };
     expect(error).toMatchObject({ code: "invalid_args", address: "crm.get_record" });
     expect(error.findings).toContainEqual({ path: "id", code: "type", expected: "string" });
@@ -159,19 +166,25 @@ describe("the other tools", () => {
     ]);
     const usage = await call("skills", { name: "usage" });
     expect(usage.structuredContent?.guide).toContain("return");
-    expect((await call("skills", { name: "crm" })).structuredContent?.guide).toBe("Use ids like r7.");
+    expect((await call("skills", { name: "crm" })).structuredContent?.guide).toBe(
+      "Use ids like r7.",
+    );
     expect((await call("skills", { name: "zzz" })).structuredContent).toMatchObject({
       error: { code: "not_found", suggestions: ["usage", "crm"] },
     });
   });
 
   test("authorize_connector says when there is nothing to authorize, and knows no other", async () => {
-    expect((await call("authorize_connector", { connector: "crm" })).structuredContent).toMatchObject({
+    expect(
+      (await call("authorize_connector", { connector: "crm" })).structuredContent,
+    ).toMatchObject({
       ok: true,
       status: "not_required",
     });
-    expect((await call("authorize_connector", { connector: "x" })).structuredContent).toMatchObject({
-      error: { code: "not_found" },
-    });
+    expect((await call("authorize_connector", { connector: "x" })).structuredContent).toMatchObject(
+      {
+        error: { code: "not_found" },
+      },
+    );
   });
 });

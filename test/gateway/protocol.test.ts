@@ -57,30 +57,35 @@ describe("both protocol generations from one handler", () => {
     expect(result.supportedVersions).toContain("2026-07-28");
   });
 
-  test.each(ERAS)("G2, G3: %s clients get seven tools in order, with their annotations", async (era) => {
-    const tools = await list(era);
-    expect(tools.map(({ name }) => name)).toEqual(TOOLS);
-    const by = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
-    for (const name of TOOLS) {
-      const { annotations } = by[name] as Listed;
-      if (name === "call_destructive_tool") {
-        expect(annotations).toEqual({ readOnlyHint: false, destructiveHint: true });
-      } else if (name === "authorize_connector") {
-        expect(annotations).toEqual({ readOnlyHint: false, destructiveHint: false });
-      } else expect(annotations.readOnlyHint).toBe(true);
-      expect(by[name]?._meta.ui.visibility).toEqual(
-        name === "call_tool" ? ["model", "app"] : ["model"],
-      );
-      expect("resourceUri" in (by[name]?._meta.ui ?? {})).toBe(name === "execute_code");
-    }
-    expect(by.execute_code?._meta.ui.resourceUri).toMatch(/^ui:\/\/connecta\/program-ui\/v\d+$/);
-  });
+  test.each(ERAS)(
+    "G2, G3: %s clients get seven tools in order, with their annotations",
+    async (era) => {
+      const tools = await list(era);
+      expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+      const by = Object.fromEntries(tools.map((tool) => [tool.name, tool]));
+      for (const name of TOOLS) {
+        const { annotations } = by[name] as Listed;
+        if (name === "call_destructive_tool") {
+          expect(annotations).toEqual({ readOnlyHint: false, destructiveHint: true });
+        } else if (name === "authorize_connector") {
+          expect(annotations).toEqual({ readOnlyHint: false, destructiveHint: false });
+        } else expect(annotations.readOnlyHint).toBe(true);
+        expect(by[name]?._meta.ui.visibility).toEqual(
+          name === "call_tool" ? ["model", "app"] : ["model"],
+        );
+        expect("resourceUri" in (by[name]?._meta.ui ?? {})).toBe(name === "execute_code");
+      }
+      expect(by.execute_code?._meta.ui.resourceUri).toMatch(/^ui:\/\/connecta\/program-ui\/v\d+$/);
+    },
+  );
 
   test("G8: execute_code documents both forms of connecta.ui and ends with the inventory", async () => {
     const [execute] = await list("legacy");
     expect(execute?.description).toContain("connecta.ui(html):");
     expect(execute?.description).toContain("connecta.ui(html, {reads:");
-    expect(execute?.description.split("\n").at(-1)).toBe("Connectors: crm, tickets-eu (tickets_eu)");
+    expect(execute?.description.split("\n").at(-1)).toBe(
+      "Connectors: crm, tickets-eu (tickets_eu)",
+    );
   });
 
   test.each(ERAS)("G5: %s: only the shell can be read, listings are empty", async (era) => {
@@ -101,9 +106,17 @@ describe("both protocol generations from one handler", () => {
     }
   });
 
-  test.each(ERAS)("%s: an unknown tool is an error that names it, and the server goes on", async (era) => {
-    const { error } = await rpc(fixture.connecta, "tools/call", { name: "nope", arguments: {} }, era);
-    expect(error).toMatchObject({ code: -32_602, message: "Unknown tool: nope" });
-    expect(await list(era)).toHaveLength(7);
-  });
+  test.each(ERAS)(
+    "%s: an unknown tool is an error that names it, and the server goes on",
+    async (era) => {
+      const { error } = await rpc(
+        fixture.connecta,
+        "tools/call",
+        { name: "nope", arguments: {} },
+        era,
+      );
+      expect(error).toMatchObject({ code: -32_602, message: "Unknown tool: nope" });
+      expect(await list(era)).toHaveLength(7);
+    },
+  );
 });

@@ -5,7 +5,10 @@ const text = (value: string) => ({ type: "text", text: value });
 
 describe("unwrapping a tool result", () => {
   test("a plain value is itself, undefined becomes null", () => {
-    expect(unwrap("a.b", { kind: "value", value: { n: 1 } })).toEqual({ ok: true, value: { n: 1 } });
+    expect(unwrap("a.b", { kind: "value", value: { n: 1 } })).toEqual({
+      ok: true,
+      value: { n: 1 },
+    });
     expect(unwrap("a.b", { kind: "value", value: undefined })).toEqual({ ok: true, value: null });
   });
 

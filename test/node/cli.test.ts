@@ -12,10 +12,13 @@ const CONNECTA = new URL("../../dist/server/index.js", import.meta.url).href;
 let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "connecta-cli-"));
-  write("good.mjs", `import { api } from "${CONNECTA}";
+  write(
+    "good.mjs",
+    `import { api } from "${CONNECTA}";
     const wait = (_, { signal }) => new Promise((done) => setTimeout(() => done("waited"), 300));
     export default { connectors: [api({ id: "crm", tools: { wait: {
-      description: "Wait.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true }, handler: wait } } })] };`);
+      description: "Wait.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true }, handler: wait } } })] };`,
+  );
   write("broken.mjs", "export default {");
   write("empty.mjs", "export const a = 1;");
   write("mistake.mjs", "export default { connectors: [], execute: { cpuMs: -1 } };");
@@ -128,8 +131,16 @@ describe("connecta serve", () => {
     ["a broken config", ["--config", "broken.mjs"], "broken.mjs cannot be loaded: SyntaxError"],
     ["a config without default export", ["--config", "empty.mjs"], "no default export"],
     ["a mistake in the config", ["--config", "mistake.mjs"], "execute.cpuMs must be"],
-    ["an open address without auth", ["--config", "good.mjs", "--host", "0.0.0.0"], "set auth: { bearer }"],
-    ["a port that is none", ["--config", "good.mjs", "--port", "http"], "--port must be a port number"],
+    [
+      "an open address without auth",
+      ["--config", "good.mjs", "--host", "0.0.0.0"],
+      "set auth: { bearer }",
+    ],
+    [
+      "a port that is none",
+      ["--config", "good.mjs", "--port", "http"],
+      "--port must be a port number",
+    ],
     ["an unknown option", ["--colour"], "--colour"],
   ])("%s is one line and exit code 1", async (_, args, text) => {
     expect(await mistake("serve", ...args)).toContain(text);

@@ -19,7 +19,9 @@ afterAll(() => server.close());
 const INFO = { name: "test", version: "1" };
 const PROGRAM = {
   name: "execute_code",
-  arguments: { code: 'async () => { await connecta.ui("<p>x</p>"); return (await crm.get_record({ id: "r7" })).amount }' },
+  arguments: {
+    code: 'async () => { await connecta.ui("<p>x</p>"); return (await crm.get_record({ id: "r7" })).amount }',
+  },
 };
 
 /** What every client generation must be able to do. */

@@ -25,26 +25,36 @@ describe("what the runner reports", () => {
   test("E1: a program's own error says line and column of the text that was sent", () => {
     const report = '{"ok":false,"code":"program_error","message":"Error: no","line":4,"column":9}';
     expect(readOutcome(report, NONE, 1)).toMatchObject({
-      failure: { code: "program_error", line: 3, column: 9, message: "Error: no (line 3, column 9)" },
+      failure: {
+        code: "program_error",
+        line: 3,
+        column: 9,
+        message: "Error: no (line 3, column 9)",
+      },
     });
   });
 
   test("E5: the interpreter's words tell stack from memory", () => {
     const words = (text: string) =>
       readOutcome(JSON.stringify({ ok: false, code: "executor_limit", message: text }), NONE, 0);
-    expect(words("stack overflow")).toMatchObject({ failure: { code: "executor_limit", limit: "stack" } });
-    expect(words("out of memory")).toMatchObject({ failure: { code: "executor_limit", limit: "memory" } });
+    expect(words("stack overflow")).toMatchObject({
+      failure: { code: "executor_limit", limit: "stack" },
+    });
+    expect(words("out of memory")).toMatchObject({
+      failure: { code: "executor_limit", limit: "memory" },
+    });
   });
 });
 
 describe("a return value over the bound", () => {
-  test.each([["plain", "x".repeat(30_000)], ["quotes", '"'.repeat(30_000)], ["mixed", 'a"\\\n'.repeat(9_000)]])(
-    "R1: the stand-in for %s text stays within 24,000 characters",
-    (_, preview) => {
-      const envelope = truncated(preview.slice(0, 24_000), preview.length);
-      expect(JSON.stringify(envelope).length).toBeLessThanOrEqual(24_000);
-      expect(JSON.stringify(envelope).length).toBeGreaterThan(5_000);
-      expect(envelope).toMatchObject({ truncated: true, totalChars: preview.length });
-    },
-  );
+  test.each([
+    ["plain", "x".repeat(30_000)],
+    ["quotes", '"'.repeat(30_000)],
+    ["mixed", 'a"\\\n'.repeat(9_000)],
+  ])("R1: the stand-in for %s text stays within 24,000 characters", (_, preview) => {
+    const envelope = truncated(preview.slice(0, 24_000), preview.length);
+    expect(JSON.stringify(envelope).length).toBeLessThanOrEqual(24_000);
+    expect(JSON.stringify(envelope).length).toBeGreaterThan(5_000);
+    expect(envelope).toMatchObject({ truncated: true, totalChars: preview.length });
+  });
 });

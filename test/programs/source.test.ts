@@ -5,7 +5,9 @@ import { readProgram } from "../../server/programs/source.ts";
 async function evaluate(code: string): Promise<unknown> {
   const read = readProgram(code);
   if (!read.ok) throw new Error(`refused: ${read.failure.message}`);
-  const program = new Function(`"use strict"; return (\n${read.value.expression}\n);`)() as () => unknown;
+  const program = new Function(
+    `"use strict"; return (\n${read.value.expression}\n);`,
+  )() as () => unknown;
   return program();
 }
 
@@ -58,7 +60,11 @@ describe("refused forms", () => {
   });
 
   test.each([
-    ["a type annotation", "async () => { const a: string = 'x'; return a }", 'annotation ": string"'],
+    [
+      "a type annotation",
+      "async () => { const a: string = 'x'; return a }",
+      'annotation ": string"',
+    ],
     ["an annotated parameter", "async (a: number) => a", 'annotation ": number"'],
     ["an interface", "interface A { b: string }\nreturn 1", "interface declaration"],
     ["a type alias", "type A = string;\nreturn 1", "type declaration"],
@@ -77,7 +83,10 @@ describe("refused forms", () => {
   });
 
   test("P2: import and export are refused in words", () => {
-    expect(refused('import x from "y";\nreturn x')).toMatchObject({ code: "invalid_program", line: 1 });
+    expect(refused('import x from "y";\nreturn x')).toMatchObject({
+      code: "invalid_program",
+      line: 1,
+    });
     expect(refused("export const a = 1")).toMatchObject({ code: "invalid_program" });
   });
 

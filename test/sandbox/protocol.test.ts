@@ -28,17 +28,23 @@ describe("frames", () => {
     encodeFrame({ type: FRAME.reply, payload: new Uint8Array([65, 66]) }),
   ]);
 
-  it.each([1, 2, 15, 16, 17, 1000])("come out whole when the stream is cut every %i bytes", (step) => {
-    expect(readAll(stream, step)).toEqual([
-      { type: 19, text: "" },
-      { type: 18, text: "naïve — 😀" },
-      { type: 5, text: "AB" },
-    ]);
-  });
+  it.each([1, 2, 15, 16, 17, 1000])(
+    "come out whole when the stream is cut every %i bytes",
+    (step) => {
+      expect(readAll(stream, step)).toEqual([
+        { type: 19, text: "" },
+        { type: 18, text: "naïve — 😀" },
+        { type: 5, text: "AB" },
+      ]);
+    },
+  );
 
   it("carry every field of their header", () => {
     const seen: unknown[] = [];
-    const reader = new FrameReader(({ payload, ...header }) => seen.push(header, payload.length), 9);
+    const reader = new FrameReader(
+      ({ payload, ...header }) => seen.push(header, payload.length),
+      9,
+    );
     reader.push(
       encodeFrame({ type: 17, kind: KIND.text, index: 65_535, run: 4_294_967_295, call: 12 }),
     );

@@ -1,11 +1,13 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { quickjsExecutor, type QuickJsExecutor } from "../../server/sandbox/pool.ts";
 import { gate, host, report } from "./support.ts";
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 let pool: QuickJsExecutor;
 beforeAll(async () => {
   pool = quickjsExecutor({ processes: 1 });
-  await pool.ready();
+  await pool.warm();
 });
 afterAll(() => pool.close());
 
@@ -53,9 +55,7 @@ describe("results", () => {
     ["const f = async () => 1;", "TypeError: the code is not a function"],
   ])("%s comes back as an error and is no failure of the run", async (code, error) => {
     const outcome = await report(pool, code);
-    expect(outcome.error).toEqual(
-      typeof error === "string" ? error : expect.stringMatching(error),
-    );
+    expect(outcome.error).toEqual(typeof error === "string" ? error : expect.stringMatching(error));
     expect(outcome.failures).toEqual([]);
   });
 

@@ -5,11 +5,11 @@ import type { Failure } from "../../server/shared/failure.ts";
 import { defaultExecuteLimits, type ExecuteLimits } from "../../server/shared/limits.ts";
 import { quickjsExecutor, type QuickJsExecutor } from "../../server/sandbox/pool.ts";
 
-/** A pool that ends with the test; all of its processes take runs. */
+/** A pool that ends with the test; all of its processes are warm. */
 export async function startPool(processes: number): Promise<QuickJsExecutor> {
   const pool = quickjsExecutor({ processes });
   onTestFinished(() => pool.close());
-  await pool.ready(processes);
+  await pool.warm();
   return pool;
 }
 

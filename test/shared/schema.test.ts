@@ -43,7 +43,10 @@ describe("compiled schemas", () => {
   });
 
   test("I2: there are never more than three findings", () => {
-    const many = { type: "object", properties: Object.fromEntries("abcdef".split("").map((k) => [k, { type: "string" }])) };
+    const many = {
+      type: "object",
+      properties: Object.fromEntries("abcdef".split("").map((k) => [k, { type: "string" }])),
+    };
     expect(compileSchema(many).check({ a: 1, b: 1, c: 1, d: 1, e: 1, f: 1 })).toHaveLength(3);
   });
 
