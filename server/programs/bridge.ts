@@ -5,6 +5,7 @@ import { search } from "../catalog/search.ts";
 import type { Invoker } from "../invoke/invoke.ts";
 import { withRecovery } from "../invoke/recovery.ts";
 import { unwrap } from "../invoke/unwrap.ts";
+import type { Provider } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { toJson } from "../shared/json.ts";
 import type { ExecuteLimits } from "../shared/limits.ts";
@@ -57,11 +58,11 @@ export class Bridge {
   }
 
   /**
-   * The functions that the sandbox calls: JSON text of a list in, JSON text of an outcome out.
+   * What the sandbox is lent: functions from JSON text of a list to JSON text of an outcome.
    * Values stay text on the way, so that a large result is serialised once.
    */
-  functions(): Record<string, (...args: unknown[]) => Promise<string>> {
-    return {
+  provider(prelude: string): Provider {
+    const fns = {
       search: this.#serve("search", (args) => this.#search(args)),
       describe: this.#serve("describe", (args) => this.#describe(args)),
       call: this.#serve("call", (args) => this.#callArgs(args)),
@@ -70,6 +71,7 @@ export class Bridge {
       emit: this.#serve("emit", (args) => Promise.resolve(this.emitted.emit(args))),
       ui: this.#serve("ui", (args) => this.#ui(args)),
     };
+    return { name: "connecta", fns, prelude };
   }
 
   #serve(

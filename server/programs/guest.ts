@@ -15,8 +15,8 @@ type RawBridge = Record<string, (json: string) => Promise<string>>;
  * Runs inside the sandbox before the program: builds the program's API over the raw bridge and
  * returns the runner that the program is given to. The runner resolves to the JSON text of a
  * `GuestOutcome` (see outcome.ts). Everything it relies on is captured here, before guest code
- * can change a built-in; strings are joined, because `toJSON` of a polluted prototype reaches
- * objects but not strings.
+ * can change a built-in. Texts are joined with `+`: `toJSON` of a changed prototype reaches objects
+ * but not strings, and the interpreter joins template literals through `concat`, which can change.
  */
 export default function guest(
   bridge: RawBridge,
@@ -56,12 +56,17 @@ export default function guest(
   }
 
   function unserializable(path: string, what: string): Error {
-    const error = new ErrorClass(`${path} is ${what}: only JSON crosses the bridge`);
+    const error = new ErrorClass(path + " is " + what + ": only JSON crosses the bridge");
     const fields = { code: "not_serializable", retryable: false, path };
-    for (const name of ["code", "retryable", "path"] as const) {
-      defineProperty(error, name, { value: fields[name], enumerable: true });
+    for (const name in fields) {
+      const value = fields[name as keyof typeof fields];
+      defineProperty(error, name, { value, enumerable: true });
     }
-    const text = `"code":"not_serializable","path":${stringify(path)},"message":${stringify(error.message)}`;
+    const text =
+      '"code":"not_serializable","path":' +
+      stringify(path) +
+      ',"message":' +
+      stringify(error.message);
     return remember(error, text);
   }
 
@@ -104,7 +109,7 @@ export default function guest(
       return depth === 0 ? text : text + step(holder, key);
     };
     const step = (holder: unknown, key: string): string =>
-      isArray(holder) ? `[${key}]` : `.${key}`;
+      isArray(holder) ? "[" + key + "]" : "." + key;
     const text = stringify(value, function (this: unknown, key: string, item: unknown) {
       while (depth > 0 && holders[depth - 1] !== this) depth--;
       const problem = foreign(item);
@@ -129,7 +134,7 @@ export default function guest(
       if (name === "message") continue;
       defineProperty(error, name, { value: reply.failure[name], enumerable: true });
     }
-    throw remember(error, `"id":${stringify(reply.id)}`);
+    throw remember(error, '"id":' + stringify(reply.id));
   }
 
   function caller(name: string): (json: string) => Promise<unknown> {
@@ -156,11 +161,11 @@ export default function guest(
   function list(values: readonly unknown[], names: readonly string[]): string {
     let text = "[";
     for (let i = 0; i < values.length; i++) {
-      text += (i > 0 ? "," : "") + encode(values[i], names[i] ?? `argument ${i + 1}`);
+      text += (i > 0 ? "," : "") + encode(values[i], names[i] ?? "argument " + (i + 1));
     }
-    if (text.length <= config.maxArgumentChars) return `${text}]`;
+    if (text.length <= config.maxArgumentChars) return text + "]";
     const subject = typeof values[0] === "string" ? apply(slice, values[0], [0, 128]) : null;
-    return `{"chars":${text.length},"subject":${stringify(subject)}}`;
+    return '{"chars":' + text.length + ',"subject":' + stringify(subject) + "}";
   }
 
   const api: Record<string, (...args: unknown[]) => Promise<unknown>> = {
@@ -190,7 +195,7 @@ export default function guest(
   const print = console.log;
   const format = (value: unknown): string => {
     if (typeof value === "string") return value;
-    if (value instanceof ErrorClass) return `${value.name}: ${value.message}`;
+    if (value instanceof ErrorClass) return value.name + ": " + value.message;
     try {
       return encode(value, "value");
     } catch {
@@ -225,37 +230,37 @@ export default function guest(
       const frame = apply(exec, framePattern, [stack]) as RegExpExecArray | null;
       if (!frame) return "";
       const line = +(frame[2] ?? 0) - +(origin[2] ?? 0);
-      if (frame[1] === origin[1] && line > 0) return `,"line":${line},"column":${frame[3]}`;
+      if (frame[1] === origin[1] && line > 0) return ',"line":' + line + ',"column":' + frame[3];
     }
   }
 
   /** Members that describe what the program threw. */
   function describe(thrown: unknown, marker: Error): string {
     if (typeof thrown !== "object" || thrown === null) {
-      return `"code":"program_error","message":${stringify(`Threw ${format(thrown)}`)}`;
+      return '"code":"program_error","message":' + stringify("Threw " + format(thrown));
     }
     const members = apply(weakGet, known, [thrown]) as string | undefined;
     if (members !== undefined) return members;
     if (internalPrototype !== undefined && getPrototypeOf(thrown) === internalPrototype) {
-      return `"code":"executor_limit","message":${stringify(toText((thrown as Error).message))}`;
+      return '"code":"executor_limit","message":' + stringify(toText((thrown as Error).message));
     }
     if (!(thrown instanceof ErrorClass)) {
-      return `"code":"program_error","message":${stringify(`Threw ${format(thrown)}`)}`;
+      return '"code":"program_error","message":' + stringify("Threw " + format(thrown));
     }
-    const message = stringify(`${toText(thrown.name)}: ${toText(thrown.message)}`);
-    return `"code":"program_error","message":${message}${position(thrown, marker)}`;
+    const message = stringify(toText(thrown.name) + ": " + toText(thrown.message));
+    return '"code":"program_error","message":' + message + position(thrown, marker);
   }
 
   function succeed(value: unknown): string {
     const result = encode(value, "result");
-    if (result.length <= config.maxReturnChars) return `{"ok":true,"value":${result}}`;
+    if (result.length <= config.maxReturnChars) return '{"ok":true,"value":' + result + "}";
     const preview = stringify(apply(slice, result, [0, config.maxReturnChars]));
-    return `{"ok":true,"preview":${preview},"totalChars":${result.length}}`;
+    return '{"ok":true,"preview":' + preview + ',"totalChars":' + result.length + "}";
   }
 
   function report(thrown: unknown, marker: Error): string {
     try {
-      return `{"ok":false,${describe(thrown, marker)}}`;
+      return '{"ok":false,' + describe(thrown, marker) + "}";
     } catch {
       return '{"ok":false,"code":"program_error","message":"Threw a value that cannot be read"}';
     }

@@ -39,6 +39,15 @@ export interface RunnerOptions extends BridgeHost {
 
 const RETRY_AFTER_MS = 1_000;
 
+/** For the bridge that only says what every bridge looks like. */
+const NO_SCOPE: Scope = {
+  signal: AbortSignal.abort(),
+  now: Date.now,
+  defer: () => undefined,
+  principal: "",
+  requestId: "",
+};
+
 /** Runs programs: admission, the bridge, the executor, and what comes of it. */
 export class Runner {
   readonly #options: RunnerOptions;
@@ -59,6 +68,7 @@ export class Runner {
       ...limits,
       maxArgumentBytes: limits.maxArgumentBytes * 4,
       maxResultBytes: limits.maxResultBytes * 2,
+      maxSourceBytes: limits.maxSourceBytes * 2,
     };
     const config: GuestConfig = {
       shortcuts: connectors.map(({ id }) => [identifier(id), id]),
@@ -66,6 +76,8 @@ export class Runner {
       maxReturnChars: LIMITS.returnChars.value,
     };
     this.#prelude = `const $connecta=(${guestSource})(connecta,${JSON.stringify(config)});`;
+    const common = new Bridge(options, limits, NO_SCOPE).provider(this.#prelude);
+    options.executor.prepare?.([common], this.#sandboxLimits);
   }
 
   /** Runs one program and says how it ended; never throws for anything the program does. */
@@ -135,10 +147,9 @@ export class Runner {
   ): Promise<Outcome<unknown>> {
     const { executor } = this.#options;
     let ended: Failure | undefined;
-    const provider = { name: "connecta", fns: bridge.functions(), prelude: this.#prelude };
     const code = `()=>{"use strict";return $connecta(new Error(),(\n${program.expression}\n))}`;
     const answer = await executor
-      .execute(code, [provider], {
+      .execute(code, [bridge.provider(this.#prelude)], {
         signal: scope.signal,
         limits: this.#sandboxLimits,
         onFailure: (reported) => (ended = reported),

@@ -13,11 +13,17 @@ import {
   type FrameParts,
 } from "./protocol.ts";
 import { limitFailure } from "./run.ts";
-import type { NumberedSetup } from "./setup.ts";
+import { PRELUDE_MS, type NumberedSetup } from "./setup.ts";
 import { Watch } from "./watch.ts";
 
 /** More than any frame a sandbox process sends within its limits. */
 const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
+
+/** The run of frames that belong to none; ids of runs count from 1. */
+const NO_RUN = 0;
+
+/** Wall time after which a process that prepares a setup is taken for dead. */
+const PREPARE_TIMEOUT_MS = 30_000;
 
 /** One sandbox process as the server sees it. */
 export class SandboxProcess {
@@ -40,7 +46,7 @@ export class SandboxProcess {
   #served = false;
 
   /** @param interpreter the WebAssembly file that the process runs */
-  constructor(launched: Launched, interpreter: Uint8Array) {
+  constructor(launched: Launched, interpreter: Promise<Uint8Array>) {
     this.#launched = launched;
     const { child, channel } = launched;
     this.#watch = new Watch(child.pid ?? 0, (run) => this.#endStuck(run));
@@ -67,7 +73,11 @@ export class SandboxProcess {
     // Both say that the process is gone, which the end of the channel says as well.
     channel.on("error", () => {});
     child.on("error", () => channel.destroy());
-    this.#send({ type: FRAME.engine, payload: interpreter });
+    // The file is read while the process starts.
+    interpreter.then(
+      (payload) => this.#send({ type: FRAME.engine, payload }),
+      () => this.kill(),
+    );
   }
 
   get pid(): number | undefined {
@@ -103,7 +113,13 @@ export class SandboxProcess {
   learn({ id, setup }: NumberedSetup): void {
     if (this.#setups.has(id)) return;
     this.#setups.add(id);
-    this.#send({ type: FRAME.setup, call: id, payload: JSON.stringify(setup) });
+    const payload = JSON.stringify(setup);
+    this.#watch.sent(NO_RUN, {
+      cpuMs: PRELUDE_MS,
+      timeoutMs: PREPARE_TIMEOUT_MS,
+      bytes: payload.length,
+    });
+    this.#send({ type: FRAME.setup, call: id, payload });
   }
 
   /** Gives the process a run. */

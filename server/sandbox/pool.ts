@@ -23,6 +23,9 @@ const STARTS = { failures: 3, pauseMs: 50, longestPauseMs: 5_000 };
 /** A process that has been at one frame for longer than this is computing, not busy with many. */
 const LONG_MS = 10;
 
+/** Ids of runs are four bytes in a frame. */
+const MAX_JOB = 2 ** 32 - 1;
+
 const HOLD_MS = 60_000;
 
 /** Options of {@link quickjsExecutor}. */
@@ -117,6 +120,11 @@ export class QuickJsExecutor implements Executor {
     await Promise.all(ends);
   }
 
+  /** Makes every process keep interpreters ready for these providers and limits. */
+  prepare(providers: readonly Provider[], limits: ExecuteLimits): void {
+    this.#setupFor(providers, limits);
+  }
+
   async #until(reached: () => boolean): Promise<void> {
     // Idle processes keep no program alive, but someone who waits for them should be.
     const hold = setInterval(() => {}, HOLD_MS);
@@ -130,7 +138,7 @@ export class QuickJsExecutor implements Executor {
     }
   }
 
-  #changed(): void {
+  #notify(): void {
     for (const { resolve } of this.#observers) resolve();
     this.#observers.clear();
   }
@@ -147,7 +155,7 @@ export class QuickJsExecutor implements Executor {
   }
 
   #nextJob(): number {
-    this.#lastJob = (this.#lastJob + 1) >>> 0;
+    this.#lastJob = (this.#lastJob % MAX_JOB) + 1;
     return this.#lastJob;
   }
 
@@ -184,30 +192,30 @@ export class QuickJsExecutor implements Executor {
     job.onEnd = () => this.#waiting.delete(job);
   }
 
-  /** Starts one process after the other, so that a starting server is not slowed by all at once. */
+  /**
+   * Starts one process after the other: each computes hard until it is warm, and a server that
+   * is itself starting needs the other cores. The first one serves meanwhile.
+   */
   async #start(): Promise<void> {
     try {
       while (!this.#closed && this.#processes.size < this.#size) {
         this.#interpreter ??= readInterpreter();
-        const interpreter = await this.#interpreter;
-        if (this.#closed || this.#processes.size >= this.#size) return;
-        const process = new SandboxProcess(launch(this.#entry, this.#inherited), interpreter);
+        const process = new SandboxProcess(launch(this.#entry, this.#inherited), this.#interpreter);
         this.#processes.add(process);
         void process.lost.then(() => this.#replace(process));
-        void process.warm.then((warm) => warm && this.#changed());
         if (!(await process.ready)) return;
         for (const [id, setup] of this.#setups) process.learn({ id, setup });
         this.#offer();
+        if (await process.warm) this.#notify();
       }
     } catch (error) {
-      this.#interpreter = undefined;
       this.#retry(error instanceof Error ? error.message : String(error));
     }
   }
 
   #offer(): void {
     this.#failedStarts = 0;
-    this.#changed();
+    this.#notify();
     for (const job of this.#waiting) {
       const place = this.#place();
       if (!place) return;
@@ -225,6 +233,7 @@ export class QuickJsExecutor implements Executor {
 
   #retry(why: string): void {
     this.#failedStarts++;
+    this.#interpreter = undefined;
     if (this.#failedStarts >= STARTS.failures && !this.#place()) {
       this.#giveUp(failure("executor_crashed", `The sandbox process does not start: ${why}.`));
     }

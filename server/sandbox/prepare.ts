@@ -1,7 +1,7 @@
 import guestSource from "./guest.ts?travel";
 import type { Instance } from "./engine.ts";
 import { captureImage, type Image } from "./image.ts";
-import type { Setup } from "./setup.ts";
+import { PRELUDE_MS, type Setup } from "./setup.ts";
 import { Vm, type Anatomy, type Value } from "./vm.ts";
 
 /** Functions lent to the bridge, in the order of its parameters; ids count from 1. */
@@ -26,9 +26,6 @@ const LOG_CHARACTERS = 16_000;
 
 /** QuickJS stacks outside these bounds hold no program, or overflow the process's own stack. */
 const STACK_BYTES = { least: 64 * 1024, most: 256 * 1024 };
-
-/** A prelude is the deployment's own code; this only keeps a mistake from hanging the process. */
-export const PRELUDE_MS = 1_000;
 
 /**
  * Builds runtime, context and bridge in a fresh instance, evaluates the preludes and captures the

@@ -64,7 +64,15 @@ async function start(binary: Uint8Array<ArrayBuffer>): Promise<void> {
   outbox.queue({ type: FRAME.ready });
   outbox.flush();
   await heatUp();
+  globalThis.gc?.();
   outbox.queue({ type: FRAME.warm });
+  outbox.flush();
+}
+
+async function learn(id: number, setup: Setup): Promise<void> {
+  spares?.add(id, setup);
+  await spares?.known(id);
+  idle(0);
   outbox.flush();
 }
 
@@ -118,7 +126,7 @@ function receive({ type, kind, run, call, payload }: Frame): void {
     case FRAME.engine:
       return void start(new Uint8Array(payload));
     case FRAME.setup:
-      return spares?.add(call, JSON.parse(payload.toString()) as Setup);
+      return void learn(call, JSON.parse(payload.toString()) as Setup);
     case FRAME.forget:
       return void spares?.forget(call);
     case FRAME.run:

@@ -14,7 +14,7 @@ import { isAscii, isUtf8, transcode } from "node:buffer";
 export const FRAME = {
   /** The WebAssembly binary, once, as the first frame. */
   engine: 1,
-  /** Providers, preludes and limits that many runs share; `call` is its id. */
+  /** Providers, preludes and limits of many runs; `call` is its id. Answered by `idle`, run 0. */
   setup: 2,
   /** A setup that no later run names. */
   forget: 3,

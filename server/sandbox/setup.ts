@@ -1,6 +1,9 @@
 import type { Provider } from "../shared/contracts.ts";
 import type { ExecuteLimits } from "../shared/limits.ts";
 
+/** A prelude is the deployment's own code; this only keeps a mistake from hanging the process. */
+export const PRELUDE_MS = 1_000;
+
 /** The limits that the sandbox process itself enforces. */
 const GUEST_LIMITS = [
   "cpuMs",

@@ -94,5 +94,7 @@ export interface ExecuteOptions {
 export interface Executor {
   readonly name?: string;
   execute(code: string, providers: Provider[], options?: ExecuteOptions): Promise<ExecuteResult>;
+  /** Told once what all runs of a deployment have in common, so that it can get ready for them. */
+  prepare?(providers: readonly Provider[], limits: ExecuteLimits): void;
   close?(): Promise<void>;
 }

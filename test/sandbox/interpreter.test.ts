@@ -70,7 +70,7 @@ const POLLUTE = `async () => {
 const LOOK = "async () => [{}.left, typeof [].map, shared.list.length, typeof kept].join()";
 const FRESH = ",function,3,undefined";
 
-describe("restoring an interpreter", () => {
+describe("P4: restoring an interpreter", () => {
   it("gives the next program the memory that the first one got", async () => {
     const { guest } = await interpreter();
     expect(runIn(guest, LOOK)).toBe(FRESH);
@@ -143,7 +143,7 @@ describe("restoring an interpreter", () => {
   });
 });
 
-describe("spare interpreters", () => {
+describe("L4: spare interpreters", () => {
   it("serve a hundred runs and are then replaced", async () => {
     let made = 0;
     const counting: Engine = {
@@ -184,7 +184,7 @@ describe("spare interpreters", () => {
   });
 });
 
-describe("CPU of a run", () => {
+describe("L1: CPU of a run", () => {
   const limits = limitsWith({ cpuMs: 100 });
 
   async function run(msPerLook: { wall: number; cpu: number }): Promise<FrameParts | undefined> {
@@ -219,7 +219,7 @@ describe("CPU of a run", () => {
   });
 });
 
-describe("the heap bound of a process", () => {
+describe("L4: the heap bound of a process", () => {
   it("refuses an instance, and the growth of one, and takes back what is dropped", async () => {
     const budget = new HeapBudget(4 * MIB);
     const small = await loadEngine(binary, budget);

@@ -25,7 +25,7 @@ async function neighbours(pool: QuickJsExecutor) {
   };
 }
 
-describe("a program that goes wrong", () => {
+describe("L4: a program that goes wrong", () => {
   it.each([
     ["loops", "async () => { for (;;); }", "executor_limit"],
     [
@@ -68,7 +68,7 @@ describe("a program that goes wrong", () => {
   });
 });
 
-describe("a process that dies", () => {
+describe("L4: a process that dies", () => {
   it("fails its runs as crashed and the next run works", async () => {
     const pool = one;
     const [pid = 0] = pool.pids;
@@ -106,7 +106,7 @@ describe("a process that dies", () => {
   });
 });
 
-describe("cancelling", () => {
+describe("L3: cancelling", () => {
   it("ends a waiting run at once and leaves its neighbour alone", async () => {
     const pool = one;
     const neighbour = waitingRun(pool);
@@ -192,7 +192,7 @@ describe("a host function", () => {
   });
 });
 
-describe("what a program changes", () => {
+describe("P4: what a program changes", () => {
   const POLLUTE = `async () => {
     const evil = () => { throw "polluted" };
     const { ownKeys } = Reflect;
@@ -242,7 +242,7 @@ describe("what a program changes", () => {
   });
 });
 
-describe("a program", () => {
+describe("P2: a program", () => {
   it("finds the language and its providers, and nothing else", async () => {
     const pool = one;
     const code = `async () => Reflect.ownKeys(globalThis)
@@ -305,7 +305,7 @@ describe("a program", () => {
   });
 });
 
-describe("placing", () => {
+describe("L2: placing", () => {
   it("gives a run to the process that does not compute", async () => {
     const pool = await startPool(2);
     const started = gate();

@@ -15,7 +15,7 @@ const LOOP = "for (;;);";
 const RECURSE = "(function deeper() { return deeper() + 1 })()";
 const HOARD = "const kept = []; for (;;) kept.push(new Uint8Array(1 << 20).fill(1));";
 
-describe("CPU", () => {
+describe("L1, L4: CPU", () => {
   it.each([
     ["in a loop", `async () => { ${LOOP} }`],
     ["before the function is there", `${LOOP} async () => 1`],
@@ -95,7 +95,7 @@ describe("CPU", () => {
   });
 });
 
-describe("memory", () => {
+describe("L1, L4: memory", () => {
   it.each([
     ["typed arrays", `async () => { ${HOARD} }`],
     ["one string", "async () => 'x'.repeat(100_000_000)"],
@@ -154,7 +154,7 @@ describe("memory", () => {
   });
 });
 
-describe("stack", () => {
+describe("L1: stack", () => {
   it.each([
     ["plain recursion", `async () => ${RECURSE}`],
     [
@@ -205,7 +205,7 @@ describe("stack", () => {
   });
 });
 
-describe("a forged limit", () => {
+describe("E5: a forged limit", () => {
   it.each([
     [
       "an error of the name",
@@ -231,7 +231,7 @@ describe("a forged limit", () => {
   });
 });
 
-describe("time", () => {
+describe("L1: time", () => {
   it("ends a run that waits longer than it may", async () => {
     const limits = limitsWith({ timeoutMs: 60 });
     const providers = host({ never: () => new Promise(() => {}) });
@@ -249,7 +249,7 @@ describe("time", () => {
   });
 });
 
-describe("sizes", () => {
+describe("L1: sizes", () => {
   const providers = host({
     size: async (text) => String(text).length,
     text: async (length) => "é".repeat(Number(length)),
@@ -317,7 +317,7 @@ describe("sizes", () => {
   });
 });
 
-describe("a flood of host calls", () => {
+describe("L4: a flood of host calls", () => {
   it("is cut at what may be under way, and the server sees no more", async () => {
     let seen = 0;
     const providers = host({

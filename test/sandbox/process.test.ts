@@ -27,7 +27,7 @@ async function startProgram(body: string, more: ("ignore" | number)[] = []) {
   return { program, lines, sandbox: Number((await lines.next()).value) };
 }
 
-describe.runIf(linux)("a sandbox process", () => {
+describe.runIf(linux)("X3: a sandbox process", () => {
   it("has an empty environment", async () => {
     const pool = await startPool(1);
     expect(readFileSync(`/proc/${pool.pids[0]}/environ`, "utf8")).toBe("");

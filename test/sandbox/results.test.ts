@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => pool.close());
 
-describe("results", () => {
+describe("P3: results", () => {
   it.each([
     ["1", 1],
     ["null", null],
@@ -84,7 +84,7 @@ describe("results", () => {
   });
 });
 
-describe("host calls", () => {
+describe("X1: host calls", () => {
   it("carry every argument and result that JSON has", async () => {
     const seen: unknown[] = [];
     const providers = host({
@@ -187,7 +187,7 @@ describe("host calls", () => {
   });
 });
 
-describe("preludes", () => {
+describe("X1: preludes", () => {
   it("are global scripts whose names the program and later preludes see", async () => {
     const providers = [
       ...host({ add: async (...[a, b]) => Number(a) + Number(b) }, "const add = host.add;"),
@@ -216,7 +216,7 @@ describe("preludes", () => {
   });
 });
 
-describe("logs", () => {
+describe("R3: logs", () => {
   const code = `async () => {
     console.log("a", 1, null, undefined, [1, 2], { a: 1 }, Symbol("s"));
     console.info("b\\0\\ud83d"); console.warn(); console.error("d"); console.debug("e");

@@ -28,29 +28,29 @@ describe("limits", () => {
     });
   });
 
-  test("a smaller bound lies within the larger one that it depends on", () => {
-    const pairs: [string, number, number][] = [
-      ["a host call ends before the run", program.hostCallTimeoutMs, program.timeoutMs],
-      ["computing ends before the run", program.cpuMs, program.timeoutMs],
-      ["a batch is part of the calls", program.maxBatchCalls, program.maxHostCalls],
-      ["all emitted bytes fit one argument", program.maxEmittedBytes, program.maxArgumentBytes],
-      ["a result fits the heap, parsed", program.maxResultBytes * 6, program.heapBytes],
-      ["a heap fits its process", program.heapBytes, gateway.processHeapBytes],
-      ["source fits a request", program.maxSourceBytes * 3, gateway.requestBodyBytes],
-      ["an argument fits a request", program.maxArgumentBytes, gateway.requestBodyBytes],
-      ["a call's default is allowed", gateway.callTimeoutMs, gateway.maxCallTimeoutMs],
-      ["logs are less than a result", gateway.logChars, gateway.returnChars],
-      ["a fresh catalog is not stale", gateway.catalogFreshMs, gateway.catalogStaleMs],
-      ["a page of discovery fits a program", gateway.searchBytes, program.maxResultBytes],
-      ["an inline result fits the stash", gateway.inlineResultBytes, gateway.stashBytes],
-    ];
-    for (const [why, smaller, larger] of pairs) expect(smaller, why).toBeLessThan(larger);
+  test.each<[string, number, number]>([
+    ["a host call ends before the run", program.hostCallTimeoutMs, program.timeoutMs],
+    ["computing ends before the run", program.cpuMs, program.timeoutMs],
+    ["a batch is part of the calls", program.maxBatchCalls, program.maxHostCalls],
+    ["all emitted bytes fit one argument", program.maxEmittedBytes, program.maxArgumentBytes],
+    ["a result fits the heap, parsed", program.maxResultBytes * 6, program.heapBytes],
+    ["a heap fits its process", program.heapBytes, gateway.processHeapBytes],
+    ["source fits a request", program.maxSourceBytes * 3, gateway.requestBodyBytes],
+    ["an argument fits a request", program.maxArgumentBytes, gateway.requestBodyBytes],
+    ["a call's default is allowed", gateway.callTimeoutMs, gateway.maxCallTimeoutMs],
+    ["logs are less than a result", gateway.logChars, gateway.returnChars],
+    ["a fresh catalog is not stale", gateway.catalogFreshMs, gateway.catalogStaleMs],
+    ["a page of discovery fits a program", gateway.searchBytes, program.maxResultBytes],
+    ["an inline result fits the stash", gateway.inlineResultBytes, gateway.stashBytes],
+  ])("%s", (_, smaller, larger) => {
+    expect(smaller).toBeLessThan(larger);
   });
 
-  test("each limit gives its reason in a line", () => {
-    for (const [name, { reason }] of Object.entries({ ...EXECUTE_LIMITS, ...LIMITS })) {
-      expect(reason.length, name).toBeGreaterThan(10);
-      expect(utf8Length(reason), name).toBeLessThan(100);
-    }
-  });
+  test.each(Object.entries({ ...EXECUTE_LIMITS, ...LIMITS }))(
+    "%s gives its reason in a line",
+    (_, { reason }) => {
+      expect(reason.length).toBeGreaterThan(10);
+      expect(utf8Length(reason)).toBeLessThan(100);
+    },
+  );
 });
