@@ -1,7 +1,6 @@
 import { LIMITS } from "../shared/limits.ts";
 import { utf8Length } from "../shared/text.ts";
 import type { Catalog } from "./catalog.ts";
-import type { Catalogs } from "./catalogs.ts";
 import { editDistance } from "./distance.ts";
 import { lexicon } from "./lexicon.ts";
 import { readQuery } from "./query.ts";
@@ -13,6 +12,12 @@ const MAX_SUGGESTIONS = 3;
 const MAX_EDITS = 2;
 /** A wrong name longer than this is not a slip. */
 const MAX_NAME = 200;
+
+/** The connectors there are, and of each the catalog that is loaded already. */
+export interface Known {
+  readonly connectors: readonly { readonly id: string }[];
+  loaded(id: string): Catalog | undefined;
+}
 
 /**
  * Addresses that an unknown tool name was probably meant to be: misspellings first, then what a
@@ -37,19 +42,19 @@ export function suggestTools(vocabulary: Vocabulary, catalog: Catalog, name: str
  * Addresses that a text without a known connector was probably meant to be: the tool of a connector
  * whose id is nearly right, or a tool of that bare name. Looks only at what is loaded already.
  */
-export function suggestAddresses(catalogs: Catalogs, text: string): string[] {
+export function suggestAddresses(known: Known, text: string): string[] {
   if (text.length > MAX_NAME) return [];
   const found: string[] = [];
   const dot = text.indexOf(".");
   const id = dot > 0 ? text.slice(0, dot) : text;
-  const ids = catalogs.connectors.map((connector) => connector.id);
+  const ids = known.connectors.map((connector) => connector.id);
   for (const near of nearest(id, ids)) {
-    const names = [...(catalogs.loaded(near)?.tools.keys() ?? [])];
+    const names = [...(known.loaded(near)?.tools.keys() ?? [])];
     const wanted = dot > 0 ? nearest(text.slice(dot + 1), names) : names;
     found.push(...wanted.slice(0, MAX_SUGGESTIONS).map((name) => `${near}.${name}`));
   }
   for (const each of ids) {
-    const catalog = catalogs.loaded(each);
+    const catalog = known.loaded(each);
     for (const name of [text, text.slice(dot + 1)]) {
       if (catalog?.tools.has(name)) found.push(`${each}.${name}`);
     }

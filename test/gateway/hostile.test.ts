@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fixtureGateway, run as runOn, type Fixture } from "../support/gateway.ts";
+import { fixtureGateway, programs, type Fixture } from "../support/gateway.ts";
 
 let fixture: Fixture;
 beforeAll(() => {
@@ -7,16 +7,7 @@ beforeAll(() => {
 });
 afterAll(() => fixture.connecta.close());
 
-const run = (code: string, diagnostics = false) => runOn(fixture.connecta, code, diagnostics);
-const result = async (code: string) => (await run(code)).structuredContent?.result;
-const error = async (code: string) => {
-  const answer = await run(code);
-  expect(answer.isError).toBe(true);
-  expect(answer.content).toEqual([
-    { type: "text", text: JSON.stringify(answer.structuredContent) },
-  ]);
-  return (answer.structuredContent as { error: Record<string, unknown> }).error;
-};
+const { run, result, error } = programs(() => fixture);
 
 describe("hostile programs", () => {
   test("E5: a typed host error cannot be forged, neither thrown nor through a changed built-in", async () => {

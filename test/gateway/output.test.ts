@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fixtureGateway, run as runOn, type Fixture } from "../support/gateway.ts";
+import { fixtureGateway, programs, type Fixture } from "../support/gateway.ts";
 
 let fixture: Fixture;
 beforeAll(() => {
@@ -7,8 +7,7 @@ beforeAll(() => {
 });
 afterAll(() => fixture.connecta.close());
 
-const run = (code: string, diagnostics = false) => runOn(fixture.connecta, code, diagnostics);
-const result = async (code: string) => (await run(code)).structuredContent?.result;
+const { run, result } = programs(() => fixture);
 
 describe("emitted output and views", () => {
   test("M1, M2: blocks follow the envelope in order", async () => {

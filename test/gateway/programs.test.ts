@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { fixtureGateway, run as runOn, type Fixture } from "../support/gateway.ts";
+import { fixtureGateway, programs, type Fixture } from "../support/gateway.ts";
 
 let fixture: Fixture;
 beforeAll(() => {
@@ -7,16 +7,7 @@ beforeAll(() => {
 });
 afterAll(() => fixture.connecta.close());
 
-const run = (code: string, diagnostics = false) => runOn(fixture.connecta, code, diagnostics);
-const result = async (code: string) => (await run(code)).structuredContent?.result;
-const error = async (code: string) => {
-  const answer = await run(code);
-  expect(answer.isError).toBe(true);
-  expect(answer.content).toEqual([
-    { type: "text", text: JSON.stringify(answer.structuredContent) },
-  ]);
-  return (answer.structuredContent as { error: Record<string, unknown> }).error;
-};
+const { run, result, error } = programs(() => fixture);
 
 describe("a program's calls", () => {
   test("connecta.call, a shortcut and batch reach the same tool", async () => {
@@ -222,13 +213,10 @@ describe("what a program returns", () => {
   test("E2: holding too much memory is executor_limit, naming memory", async () => {
     const small = fixtureGateway({ execute: { heapBytes: 4 * 1024 * 1024 } });
     try {
-      const answer = await runOn(
-        small.connecta,
+      const failed = await programs(() => small).error(
         "const a = []; for (;;) a.push(new Uint8Array(100000));",
       );
-      expect(answer.structuredContent).toMatchObject({
-        error: { code: "executor_limit", limit: "memory" },
-      });
+      expect(failed).toMatchObject({ code: "executor_limit", limit: "memory" });
     } finally {
       await small.connecta.close();
     }

@@ -186,3 +186,21 @@ export function fixtureGateway(config: Partial<ConnectaConfig> = {}): Fixture {
   });
   return { connecta, written, slow };
 }
+
+/** Short ways to run a program on a deployment: the whole answer, its result, its error. */
+export function programs(fixture: () => Fixture) {
+  const whole = (code: string, diagnostics = false) => run(fixture().connecta, code, diagnostics);
+  return {
+    run: whole,
+    result: async (code: string) => (await whole(code)).structuredContent?.result,
+    /** The error of a program that must fail, whose text must say the same as its structure. */
+    error: async (code: string) => {
+      const { isError, content, structuredContent } = await whole(code);
+      const [only, ...more] = content;
+      if (isError !== true || more.length > 0 || only?.text !== JSON.stringify(structuredContent)) {
+        throw new Error(`not a plain failure: ${JSON.stringify(content)}`);
+      }
+      return (structuredContent as { error: Record<string, unknown> }).error;
+    },
+  };
+}
