@@ -1,7 +1,13 @@
+import { z } from "zod";
 import { bearer, type Authenticate } from "./access/bearer.ts";
 import { identifier } from "./catalog/identifier.ts";
 import type { Connector, Executor } from "./shared/contracts.ts";
-import { defaultExecuteLimits, LIMITS, type ExecuteLimits } from "./shared/limits.ts";
+import {
+  defaultExecuteLimits,
+  EXECUTE_LIMITS,
+  LIMITS,
+  type ExecuteLimits,
+} from "./shared/limits.ts";
 
 /** A deployment: everything that exists, written down once. */
 export interface ConnectaConfig {
@@ -24,8 +30,11 @@ export interface ConnectaConfig {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
   };
-  /** Told of faults that no caller sees; writes to stderr when omitted. */
-  readonly onError?: (error: Error) => void;
+  /**
+   * Told of faults that no caller sees, and what they happened to; writes the place, never the
+   * text, to stderr when omitted.
+   */
+  readonly onError?: (error: Error, what: string) => void;
 }
 
 /** A config that was checked, with every default filled in. */
@@ -39,7 +48,7 @@ export interface ReadyConfig {
   readonly authenticate: Authenticate | undefined;
   readonly allowedHosts: readonly string[] | undefined;
   readonly allowedOrigins: readonly string[];
-  readonly onError: (error: Error) => void;
+  readonly onError: (error: Error, what: string) => void;
 }
 
 /** A mistake in the config; its message names the option and the fix. */
@@ -47,17 +56,42 @@ export class ConfigError extends Error {
   override readonly name = "ConfigError";
 }
 
-const OPTIONS = new Set([
-  "name",
-  "instructions",
-  "connectors",
-  "executor",
-  "execute",
-  "calls",
-  "auth",
-  "http",
-  "onError",
-]);
+/** Less does not hold the program's own surroundings. */
+const MIN_HEAP_BYTES = 2 * 1024 * 1024;
+
+const names = z.array(z.string().min(1));
+const limit = z.int().min(1).optional();
+
+/** Everything but connectors and executor, which are objects with behaviour. */
+const OPTIONS = z.strictObject({
+  name: z.string().min(1).max(128).optional(),
+  instructions: z.string().max(LIMITS.instructionsChars.value).optional(),
+  connectors: z.unknown().optional(),
+  executor: z.unknown().optional(),
+  execute: z
+    .strictObject({
+      ...(Object.fromEntries(Object.keys(EXECUTE_LIMITS).map((name) => [name, limit])) as Record<
+        keyof ExecuteLimits,
+        typeof limit
+      >),
+      heapBytes: z.int().min(MIN_HEAP_BYTES).optional(),
+      stackBytes: z
+        .int()
+        .min(64 * 1024)
+        .max(256 * 1024)
+        .optional(),
+    })
+    .optional(),
+  calls: z
+    .strictObject({ timeoutMs: z.int().min(1).max(LIMITS.maxCallTimeoutMs.value).optional() })
+    .optional(),
+  auth: z.strictObject({ bearer: z.string() }).optional(),
+  http: z
+    .strictObject({ allowedHosts: names.optional(), allowedOrigins: names.optional() })
+    .optional(),
+  onError: z.function().optional(),
+});
+
 const CONNECTOR_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
 const RESERVED_GLOBALS = new Set(
   (
@@ -75,33 +109,39 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
   if (typeof config !== "object" || config === null) {
     throw new ConfigError("The config is not an object: export default { connectors: [...] }.");
   }
-  const unknown = Object.keys(config).find((key) => !OPTIONS.has(key));
-  if (unknown !== undefined) {
-    throw new ConfigError(`${unknown} is no option; the options are ${[...OPTIONS].join(", ")}.`);
-  }
+  checkOptions(config);
   if (!config.executor) {
     throw new ConfigError("executor is missing: on Node use listen(), or pass quickjsExecutor().");
   }
   checkConnectors(config.connectors);
-  const { instructions } = config;
-  if (instructions !== undefined && instructions.length > LIMITS.instructionsChars.value) {
-    const max = LIMITS.instructionsChars.value;
-    throw new ConfigError(
-      `instructions has ${instructions.length} characters, at most ${max} may be.`,
-    );
-  }
   return {
     name: config.name ?? "connecta",
-    instructions,
+    instructions: config.instructions,
     connectors: config.connectors,
     executor: config.executor,
-    limits: readLimits(config.execute ?? {}),
-    callTimeoutMs: positive("calls.timeoutMs", config.calls?.timeoutMs, LIMITS.callTimeoutMs.value),
+    limits: withDefaults(config.execute ?? {}),
+    callTimeoutMs: config.calls?.timeoutMs ?? LIMITS.callTimeoutMs.value,
     authenticate: readAuth(config.auth),
     allowedHosts: config.http?.allowedHosts,
     allowedOrigins: config.http?.allowedOrigins ?? [],
-    onError: config.onError ?? ((error) => console.error(error.message)),
+    onError: config.onError ?? printWhere,
   };
+}
+
+/** Refuses what is no option or has the wrong form, naming its place. */
+function checkOptions(config: object): void {
+  const { error } = OPTIONS.safeParse(config);
+  const [issue] = error?.issues ?? [];
+  if (!issue) return;
+  const at = issue.path.join(".");
+  if (issue.code === "unrecognized_keys") {
+    const place = at === "" ? OPTIONS : (OPTIONS.shape as Record<string, unknown>)[at];
+    const known = place instanceof z.ZodOptional ? place.unwrap() : place;
+    const options = known instanceof z.ZodObject ? Object.keys(known.shape).join(", ") : "";
+    const name = [...issue.path, issue.keys[0]].join(".");
+    throw new ConfigError(`${name} is no option; ${at || "there"} can be: ${options}.`);
+  }
+  throw new ConfigError(`${at} is not usable: ${issue.message}.`);
 }
 
 function checkConnectors(connectors: unknown): asserts connectors is readonly Connector[] {
@@ -137,25 +177,9 @@ function checkConnectors(connectors: unknown): asserts connectors is readonly Co
   }
 }
 
-function readLimits(given: Partial<ExecuteLimits>): ExecuteLimits {
-  const limits = { ...defaultExecuteLimits() } as Record<string, number>;
-  for (const [name, value] of Object.entries(given)) {
-    if (!Object.hasOwn(limits, name)) {
-      throw new ConfigError(`execute.${name} is no limit; see ${Object.keys(limits).join(", ")}.`);
-    }
-    limits[name] = positive(`execute.${name}`, value, limits[name] ?? 1);
-  }
-  const ready = limits as ExecuteLimits;
-  if (ready.stackBytes < 64 * 1024 || ready.stackBytes > 256 * 1024) {
-    throw new ConfigError("execute.stackBytes must lie between 65536 and 262144.");
-  }
-  return ready;
-}
-
-function positive(option: string, value: number | undefined, fallback: number): number {
-  if (value === undefined) return fallback;
-  if (Number.isSafeInteger(value) && value > 0) return value;
-  throw new ConfigError(`${option} must be a whole number above 0.`);
+function withDefaults(given: Partial<ExecuteLimits>): ExecuteLimits {
+  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { ...defaultExecuteLimits(), ...(Object.fromEntries(set) as Partial<ExecuteLimits>) };
 }
 
 function readAuth(auth: ConnectaConfig["auth"]): Authenticate | undefined {
@@ -165,4 +189,10 @@ function readAuth(auth: ConnectaConfig["auth"]): Authenticate | undefined {
   } catch (error) {
     throw new ConfigError((error as Error).message, { cause: error });
   }
+}
+
+/** What failed and where in the code; not the error's text, which may hold anything. */
+function printWhere(error: Error, what: string): void {
+  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
+  console.error([`connecta: ${error.name} in ${what}`, ...frames].join("\n"));
 }

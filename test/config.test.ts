@@ -40,18 +40,48 @@ describe("a deployment's config", () => {
       "console is a name that programs already have",
     ],
     ["a connector that is none", { connectors: [{} as never] }, "connectors[0] is no connector"],
-    ["an unknown limit", { execute: { cpu: 1 } as never }, "execute.cpu is no limit"],
-    ["a limit of 0", { execute: { cpuMs: 0 } }, "execute.cpuMs must be a whole number above 0"],
+    [
+      "an unknown limit",
+      { execute: { cpu: 1 } as never },
+      "execute.cpu is no option; execute can be: maxHostCalls",
+    ],
+    ["a limit of 0", { execute: { cpuMs: 0 } }, "execute.cpuMs is not usable: Too small"],
     [
       "a stack the interpreter cannot hold",
       { execute: { stackBytes: 1_000_000 } },
-      "execute.stackBytes must lie between",
+      "execute.stackBytes is not usable: Too big",
     ],
+    [
+      "a heap that holds no program",
+      { execute: { heapBytes: 1_000 } },
+      "execute.heapBytes is not usable",
+    ],
+    [
+      "an unknown option of http",
+      { http: { allowedHost: [] } as never },
+      "http.allowedHost is no option; http can be: allowedHosts, allowedOrigins",
+    ],
+    [
+      "a text where a list belongs",
+      { http: { allowedOrigins: "https://a.example" as never } },
+      "http.allowedOrigins is not usable: Invalid input: expected array",
+    ],
+    [
+      "an unknown option of calls",
+      { calls: { timeoutms: 1 } as never },
+      "calls.timeoutms is no option",
+    ],
+    [
+      "an unknown option of auth",
+      { auth: { bearer: "correct-horse-battery", user: "x" } as never },
+      "auth.user is no option",
+    ],
+    ["a name that is no text", { name: 5 as never }, "name is not usable"],
     ["an unknown option", { conectors: [] } as never, "conectors is no option"],
     [
       "instructions too long",
       { instructions: "x".repeat(1_001) },
-      "instructions has 1001 characters",
+      "instructions is not usable: Too big",
     ],
     ["a bearer too short", { auth: { bearer: "x" } }, "auth.bearer needs at least 16"],
   ])("G7, A4: %s is refused, naming the option", (_, config, message) => {

@@ -96,9 +96,11 @@ export class Catalogs {
   async resolve(address: string, scope: Scope): Promise<Outcome<Resolution>> {
     const connector = this.#connectorIn(address);
     if (connector === undefined) {
-      return fail("unknown_address", `No connector has the address ${quote(address)}.`, {
+      const suggestions = suggestAddresses(this, address);
+      const message = `No connector has the address ${quote(address)}.${didYouMean(suggestions)}`;
+      return fail("unknown_address", message, {
         address: echo(address),
-        ...suggested(suggestAddresses(this, address)),
+        ...suggested(suggestions),
       });
     }
     const loaded = await this.#loads.load(connector, scope);
@@ -161,12 +163,18 @@ export class Catalogs {
   async #unknownTool(catalog: Catalog, name: string): Promise<Outcome<never>> {
     const { connectorId } = catalog;
     const vocabulary = await this.indexed([catalog]);
-    return fail("unknown_tool", `Connector ${connectorId} has no tool ${quote(name)}.`, {
+    const suggestions = suggestTools(vocabulary, catalog, name);
+    const message = `Connector ${connectorId} has no tool ${quote(name)}.${didYouMean(suggestions)}`;
+    return fail("unknown_tool", message, {
       address: echo(`${connectorId}.${name}`),
       connector: connectorId,
-      ...suggested(suggestTools(vocabulary, catalog, name)),
+      ...suggested(suggestions),
     });
   }
+}
+
+function didYouMean([first]: readonly string[]): string {
+  return first === undefined ? "" : ` Did you mean ${first}?`;
 }
 
 function suggested(suggestions: readonly string[]) {

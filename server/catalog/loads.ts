@@ -144,6 +144,7 @@ export class Loads {
       defer: (task) => caller.defer(task),
       principal: caller.principal,
       requestId: caller.requestId,
+      report: (error, what) => caller.report(error, what),
     };
     const listed = await withDeadline(own, this.#times.timeoutMs, subject(id), (limited) =>
       list(connector, limited),

@@ -87,6 +87,9 @@ interface Entry {
  * schema that compiles; the message names the option and the fix.
  */
 export function api(options: ApiOptions): Connector {
+  if (typeof options.tools !== "object" || options.tools === null) {
+    throw new TypeError(`api(${options.id}).tools is missing: give { toolName: { ... } }.`);
+  }
   const entries = new Map<string, Entry>();
   for (const [name, definition] of Object.entries(options.tools)) {
     entries.set(name, entry(`api(${options.id}).tools.${name}`, name, definition));
@@ -132,6 +135,7 @@ async function callHandler(
       return fail(error.code, error.message, retryAfterMs === undefined ? {} : { retryAfterMs });
     }
     // The text of an unexpected error may hold anything, a credential included: it stays here.
+    if (!scope.signal.aborted) scope.report(error, `${id}.${name}`);
     const kind = error instanceof Error ? error.name : typeof error;
     return fail("connector_call_failed", `${id}.${name} failed unexpectedly (${kind}).`);
   }

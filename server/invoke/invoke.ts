@@ -94,7 +94,7 @@ async function attempt(target: Target, scope: Scope): Promise<Outcome<Invoked>> 
   const { connector, tool, address, args, timeoutMs } = target;
   for (let attempts = 1; ; attempts++) {
     const answer = await withDeadline(scope, timeoutMs, address, (inner) =>
-      safely(address, () => connector.callTool(tool.name, args, inner)),
+      safely(address, inner, () => connector.callTool(tool.name, args, inner)),
     );
     if (answer.ok) return ok({ connector, tool, result: answer.value, attempts });
     const wait = retryDelay(answer.failure, attempts);
@@ -108,10 +108,15 @@ async function attempt(target: Target, scope: Scope): Promise<Outcome<Invoked>> 
 }
 
 /** A connector that throws is a bug of its own; the caller still gets one typed failure. */
-async function safely<T>(address: string, work: () => Promise<Outcome<T>>): Promise<Outcome<T>> {
+async function safely<T>(
+  address: string,
+  scope: Scope,
+  work: () => Promise<Outcome<T>>,
+): Promise<Outcome<T>> {
   try {
     return await work();
   } catch (error) {
+    if (!scope.signal.aborted) scope.report(error, address);
     const kind = error instanceof Error ? error.name : typeof error;
     return fail("connector_call_failed", `${address} failed unexpectedly (${kind}).`);
   }

@@ -20,7 +20,7 @@ function recovery(failure: Failure, surface: Surface, attempt: Attempt): NextAct
   switch (failure.code) {
     case "unknown_address":
     case "unknown_tool":
-      return search(surface, words(attempt.address));
+      return search(surface, words(failure.suggestions?.[0] ?? attempt.address));
     case "invalid_args":
       return describe(surface, attempt.address);
     case "destructive_tool_requires_approval":

@@ -39,6 +39,9 @@ export async function listen(
   options: ListenOptions = {},
 ): Promise<Outcome<Listening>> {
   const { port = DEFAULT_PORT, hostname = "127.0.0.1", before } = options;
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) {
+    return fail("invalid_args", `port ${port} must be a whole number between 0 and 65535.`);
+  }
   if (!isLoopback(hostname) && !config.auth) {
     return fail(
       "unavailable",

@@ -1,4 +1,5 @@
-import { existsSync } from "node:fs";
+import { parse } from "acorn";
+import { existsSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ConnectaConfig } from "../config.ts";
@@ -6,12 +7,17 @@ import { fail, ok, type Outcome } from "../shared/failure.ts";
 
 const DEFAULT_FILE = "connecta.config.mjs";
 
+/** The absolute path of a config file, `connecta.config.mjs` of the working directory by default. */
+export function configPath(file: string = DEFAULT_FILE): string {
+  return resolve(file);
+}
+
 /**
  * Imports a deployment's config file, `connecta.config.mjs` of the working directory by default.
  * @returns `not_found` or `invalid_args` with one line that names the file and the fix
  */
 export async function loadConfig(file: string = DEFAULT_FILE): Promise<Outcome<ConnectaConfig>> {
-  const path = resolve(file);
+  const path = configPath(file);
   if (!existsSync(path)) {
     return fail("not_found", `${file} does not exist: write one, or name another with --config.`);
   }
@@ -20,7 +26,7 @@ export async function loadConfig(file: string = DEFAULT_FILE): Promise<Outcome<C
     module = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as typeof module;
   } catch (error) {
     const [line] = String(error).split("\n");
-    return fail("invalid_args", `${file} cannot be loaded: ${line}`);
+    return fail("invalid_args", `${file}${lineIn(path, error)} cannot be loaded: ${line}`);
   }
   if (typeof module.default !== "object" || module.default === null) {
     return fail(
@@ -29,4 +35,25 @@ export async function loadConfig(file: string = DEFAULT_FILE): Promise<Outcome<C
     );
   }
   return ok(module.default as ConnectaConfig);
+}
+
+/** `:12` when the error lies at line 12 of the file, else nothing. */
+function lineIn(path: string, error: unknown): string {
+  if (error instanceof SyntaxError) return syntaxLine(path);
+  const stack = error instanceof Error ? (error.stack ?? "") : "";
+  const { href } = pathToFileURL(path);
+  const at = stack.indexOf(`${href}:`);
+  const line = at < 0 ? undefined : /:(\d+)/.exec(stack.slice(at + href.length));
+  return line ? `:${line[1]}` : "";
+}
+
+/** Node keeps the place of a syntax error to itself, so the file is parsed once more. */
+function syntaxLine(path: string): string {
+  try {
+    parse(readFileSync(path, "utf8"), { ecmaVersion: "latest", sourceType: "module" });
+    return "";
+  } catch (error) {
+    const { loc } = error as { loc?: { line: number } };
+    return loc ? `:${loc.line}` : "";
+  }
 }

@@ -46,6 +46,7 @@ const NO_SCOPE: Scope = {
   defer: () => undefined,
   principal: "",
   requestId: "",
+  report: () => undefined,
 };
 
 /** Runs programs: admission, the bridge, the executor, and what comes of it. */

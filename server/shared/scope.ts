@@ -12,6 +12,8 @@ export interface Scope {
   /** Who calls, as inbound auth established it; `anonymous` without auth. */
   readonly principal: string;
   readonly requestId: string;
+  /** Tells the operator of a fault that the caller must not see, and what it happened to. */
+  report(error: unknown, what: string): void;
 }
 
 /**

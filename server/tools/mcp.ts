@@ -23,7 +23,7 @@ export interface McpOptions extends ToolDeps {
   readonly version: string;
   readonly instructions: string | undefined;
   /** Told of faults that no caller sees. */
-  readonly onError: (error: Error) => void;
+  readonly onError: (error: Error, what: string) => void;
   /** The list without the view declarations, for the check that they change no result. */
   readonly tools?: readonly ToolDefinition[];
 }
@@ -66,7 +66,10 @@ export function createMcp(options: McpOptions): McpHttpHandler {
       });
       return server;
     },
-    { maxRequestBodySize: LIMITS.requestBodyBytes.value, onerror: options.onError },
+    {
+      maxRequestBodySize: LIMITS.requestBodyBytes.value,
+      onerror: (error) => options.onError(error, "a request"),
+    },
   );
 }
 
@@ -77,18 +80,24 @@ async function guarded(
   options: McpOptions,
   context: ServerContext,
 ): Promise<CallToolResult> {
+  const requestId = crypto.randomUUID();
+  const report = (error: unknown, what: string) => {
+    const known = error instanceof Error ? error : new Error(String(error));
+    options.onError(known, `${what}, request ${requestId}`);
+  };
   const scope: Scope = {
     signal: context.mcpReq.signal,
     now: Date.now,
-    defer: (task) => void task.catch((error: Error) => options.onError(error)),
+    defer: (task) => void task.catch((error: unknown) => report(error, "deferred work")),
     principal: context.http?.authInfo?.clientId ?? ANONYMOUS,
-    requestId: crypto.randomUUID(),
+    requestId,
+    report,
   };
   try {
     return passed(await callMetaTool(name, args, options, scope));
   } catch (error) {
-    options.onError(error instanceof Error ? error : new Error(String(error)));
-    const message = `The gateway failed; its log names request ${scope.requestId}.`;
+    report(error, name);
+    const message = `The gateway failed; its log names request ${requestId}.`;
     return passed(failedResult(fail("internal", message).failure));
   }
 }

@@ -76,6 +76,10 @@ describe("api() connectors", () => {
     });
   });
 
+  test("G7: a connector without tools is refused, naming the option", () => {
+    expect(() => api({ id: "crm" } as never)).toThrow("api(crm).tools is missing");
+  });
+
   test.each([
     ["a description", { description: " " }, "api(crm).tools.get.description is missing"],
     [

@@ -258,15 +258,30 @@ describe("where there is little to read", () => {
     ];
     for (const ask of asked) {
       await expect(ask()).rejects.toMatchObject({
-        code: "unavailable",
-        message: expect.stringContaining("cannot be read as a repository") as string,
+        code: "not_found",
+        message: expect.stringMatching(
+          /cannot be read as a repository\. git refused: .*not a git repository.*: \.git\. Start /,
+        ) as string,
       });
     }
   });
 
-  test("a folder that does not exist is unavailable too", async () => {
+  test("a folder that does not exist is not_found too", async () => {
     const nowhere = gitTools({ cwd: join(folder.path, "nowhere") });
-    await expect(callTool(nowhere.log)).rejects.toMatchObject({ code: "unavailable" });
+    await expect(callTool(nowhere.log)).rejects.toMatchObject({
+      code: "not_found",
+      message: "The folder that the git connector is set to is missing on the server.",
+    });
+  });
+
+  test("a machine without git is told so, as a failure that a retry does not mend", async () => {
+    vi.stubEnv("PATH", inFolder("no-programs"));
+    for (const read of [tools.log, tools.branches]) {
+      await expect(callTool(read)).rejects.toMatchObject({
+        code: "connector_call_failed",
+        message: "git is not installed on the server.",
+      });
+    }
   });
 
   test("a repository without commits answers with nothing", async () => {

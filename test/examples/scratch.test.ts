@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, describe, expect, test, vi } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { gitTools } from "../../examples/node/git.mjs";
 import { callTool, problems } from "./calls.ts";
 import { plainEnvironment, temporaryFolder, TestRepository } from "./repository.ts";
@@ -14,8 +14,10 @@ const inFolder = (name: string): string => {
   mkdirSync(path);
   return path;
 };
-afterAll(() => folder.remove());
+// The scratch repositories go with the process, and that of a test ends without a word.
+beforeEach(() => vi.stubEnv("TMPDIR", folder.path));
 afterEach(() => vi.unstubAllEnvs());
+afterAll(() => folder.remove());
 
 const freshTools = (name: string) => {
   const repository = new TestRepository(inFolder(name));
@@ -40,7 +42,10 @@ describe("create_tag", () => {
     const { create_tag: createTag } = freshTools("moving");
     const first = (await callTool(createTag, { name: "v1" })) as { hash: string };
     const again = callTool(createTag, { name: "v1" });
-    await expect(again).rejects.toMatchObject({ code: "invalid_args" });
+    await expect(again).rejects.toMatchObject({
+      code: "connector_call_failed",
+      message: "The tag v1 exists; call again with force: true to move it.",
+    });
     const moved = (await callTool(createTag, { name: "v1", force: true })) as { hash: string };
     expect(moved).toMatchObject({ moved: true });
     expect(moved.hash).not.toBe(first.hash);

@@ -181,6 +181,26 @@ describe("the commit list", () => {
     expect(disabled("#next")).toBe(true);
   });
 
+  test("at either end the focus moves to the button that leads back", async () => {
+    const { window, find, reads, settled } = openView("02-commits");
+    const focused = () => window.document.activeElement?.id;
+    const press = (id: string) => {
+      find(id).focus();
+      find(id).click();
+    };
+    for (const heir of ["next", "previous"]) {
+      press("#next");
+      last(reads).settle(await page(last(reads).args));
+      await settled();
+      expect(focused()).toBe(heir);
+    }
+    press("#previous");
+    expect(focused()).toBe("previous");
+    press("#previous");
+    expect(focused()).toBe("next");
+    expect(reads).toHaveLength(2);
+  });
+
   test("Refresh starts again at the newest commit", async () => {
     const { find, reads, settled } = openView("02-commits");
     find("#next").click();
@@ -229,6 +249,7 @@ describe("the commit detail", () => {
     expect(find("#detail h2").textContent).toBe("Latest <img src=x onerror=alert(1)>");
     expect(texts("#commits button")[1]).toMatch(/^Commit 29Ada/);
     expect(find("#commits [aria-current=true]").textContent).toMatch(/^Latest/);
+    expect(texts("#commits > li").at(-1)).toBe("Only the newest 14 are listed here.");
     expect(reads).toEqual([]);
   });
 

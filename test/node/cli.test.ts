@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +19,20 @@ beforeAll(() => {
     export default { connectors: [api({ id: "crm", tools: { wait: {
       description: "Wait.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true }, handler: wait } } })] };`,
   );
+  write(
+    "throws.mjs",
+    `import { api } from "${CONNECTA}";
+    export default { connectors: [api({ id: "crm", tools: { boom: {
+      description: "Fail.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true },
+      handler() { throw new RangeError("token sk-123") } } } })], auth: undefined };`,
+  );
+  write(
+    "guarded.mjs",
+    `import { api } from "${CONNECTA}";
+    export default { connectors: [], auth: { bearer: "correct-horse-battery" } };`,
+  );
+  mkdirSync(join(folder, "programs"));
+  write("programs/01-hello.js", "// Hello — says hello\nasync () => 1");
   write("broken.mjs", "export default {");
   write("empty.mjs", "export const a = 1;");
   write("mistake.mjs", "export default { connectors: [], execute: { cpuMs: -1 } };");
@@ -128,9 +142,9 @@ describe("connecta serve", () => {
   test.each([
     ["a missing config", ["--config", "none.mjs"], "none.mjs does not exist"],
     ["no config in the folder", [], "connecta.config.mjs does not exist"],
-    ["a broken config", ["--config", "broken.mjs"], "broken.mjs cannot be loaded: SyntaxError"],
+    ["a broken config", ["--config", "broken.mjs"], "broken.mjs:1 cannot be loaded: SyntaxError"],
     ["a config without default export", ["--config", "empty.mjs"], "no default export"],
-    ["a mistake in the config", ["--config", "mistake.mjs"], "execute.cpuMs must be"],
+    ["a mistake in the config", ["--config", "mistake.mjs"], "execute.cpuMs is not usable"],
     [
       "an open address without auth",
       ["--config", "good.mjs", "--host", "0.0.0.0"],
@@ -146,7 +160,57 @@ describe("connecta serve", () => {
     expect(await mistake("serve", ...args)).toContain(text);
   });
 
+  test("a fault of a handler is told to the operator by its place, never by its text", async () => {
+    const started = start("serve", "--config", "throws.mjs", "--port", "0");
+    const answer = await call(await started.url, "call_tool", { address: "crm.boom" });
+    expect(answer).toContain("failed unexpectedly (RangeError)");
+    started.child.kill("SIGTERM");
+    await started.ended;
+    expect(started.stderr()).toContain("connecta: RangeError in crm.boom, request ");
+    expect(started.stderr()).toContain("throws.mjs:");
+    expect(answer + started.stderr()).not.toContain("sk-123");
+  });
+
+  test("--version prints the version", async () => {
+    const started = start("--version");
+    expect(await started.ended).toBe(0);
+    expect(started.stdout()).toBe("0.1.0\n");
+  });
+
   test("an unknown command is one line", async () => {
     expect(await mistake("sreve")).toContain("connecta serve, or connecta dev");
+  });
+});
+
+describe("connecta dev", () => {
+  test("offers the programs beside the config, without auth, and says so", async () => {
+    const started = start("dev", "--config", "guarded.mjs", "--port", "0");
+    const url = await started.url;
+    const programs = await (await fetch(`${url}/host/programs.json`)).text();
+    expect(programs).toContain('"title":"Hello"');
+    expect(await call(url, "execute_code", { code: "return 1" })).toContain('"result":1');
+    expect((await fetch(`${url}/`)).headers.get("content-type")).toContain("text/html");
+    started.child.kill("SIGTERM");
+    expect(await started.ended).toBe(0);
+    expect(started.stderr()).toContain("auth is left out");
+  });
+
+  test("ends when the script runner that started it is gone", async () => {
+    const script = `"${process.execPath}" "${BIN}" dev --config good.mjs --port 0; true`;
+    const child = spawn("sh", ["-c", script], {
+      cwd: folder,
+      env: { ...process.env, npm_lifecycle_event: "start" },
+    });
+    children.add(child);
+    const url = await new Promise<string>((resolve) => {
+      child.stdout.on("data", (data: Buffer) => {
+        const line = /^listening (\S+)$/m.exec(String(data));
+        if (line?.[1]) resolve(line[1]);
+      });
+    });
+    const closed = new Promise((resolve) => child.stdout.on("close", resolve));
+    child.kill("SIGKILL");
+    await closed;
+    await expect(fetch(`${url}/health`)).rejects.toThrow();
   });
 });

@@ -1,3 +1,4 @@
+import { posix } from "node:path";
 import { describe, expect, test } from "vitest";
 import { gitFiles, parse, sources, type Source } from "./tree.ts";
 
@@ -90,7 +91,26 @@ function longLines({ path, text }: Source): readonly string[] {
   });
 }
 
+/** Relative links of a page that lead to no file of the repository. */
+function deadLinks({ path, text }: Source, files: ReadonlySet<string>): readonly string[] {
+  return [...text.matchAll(/\]\(([^)\s#]+)(?:#[^)]*)?\)/g)]
+    .map(([, target]) => target ?? "")
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .filter((target) => {
+      const found = posix.join(posix.dirname(path), target).replace(/\/$/, "");
+      return ![...files].some((file) => file === found || file.startsWith(`${found}/`));
+    })
+    .map((target) => `${path}: ${target}`);
+}
+
 describe("documentation", () => {
+  test("every relative link leads to a file of the repository", () => {
+    const files = new Set(gitFiles());
+    expect(documentation.flatMap((page) => deadLinks(page, files))).toEqual([]);
+    const page = { path: "documentation/a.md", text: "[b](b.md) [c](../README.md#x)" };
+    expect(deadLinks(page, files)).toEqual(["documentation/a.md: b.md"]);
+  });
+
   test("every line is at most 100 characters", () => {
     expect(documentation.length).toBeGreaterThan(1);
     expect(documentation.flatMap(longLines)).toEqual([]);

@@ -8,6 +8,7 @@ export function testScope(overrides: Partial<Scope> = {}): Scope {
     defer: () => undefined,
     principal: "anonymous",
     requestId: "request-1",
+    report: () => undefined,
     ...overrides,
   };
 }
