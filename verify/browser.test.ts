@@ -31,9 +31,12 @@ afterEach(async () => {
 });
 
 afterAll(async () => {
-  await browser.close();
-  await server.stop();
-  repository.remove();
+  try {
+    await browser.close();
+    await server.stop();
+  } finally {
+    repository.remove();
+  }
 });
 
 const picture = (name: string) => host.page.screenshot({ path: `${OUT}${name}.png` });
@@ -159,6 +162,8 @@ test("a new run takes the old view down first", async () => {
 test("a broken program and a view that throws leave the page and the server working", async () => {
   await host.runProgram("async () => {");
   expect(await appears(host.alert.getByText("invalid_program"))).toBe(true);
+  expect(await host.alert.locator("pre").innerText()).toBe(`async () => {\n${" ".repeat(13)}^`);
+  await picture("syntax-error");
   await host.alert.getByRole("button", { name: /^Go to line 1/ }).click();
   await host.runProgram(
     `async () => { await connecta.ui("<p>before</p><script>throw new Error('from the view')</" + "script>"); return 1; }`,
@@ -318,35 +323,4 @@ test("the host refuses a view every tool that is not for views, and carries out 
   );
   expect(refused.length).toBe(4);
   await picture("refusals");
-});
-
-test("the page can be used from the keyboard", async () => {
-  const editor = host.page.getByRole("textbox", { name: "Program" });
-  await editor.fill("async () => 'typed'");
-  await editor.press("Control+Enter");
-  expect(await appears(host.panel("Result").getByText('"typed"'))).toBe(true);
-  await host.page.getByRole("tab", { name: "Result" }).focus();
-  await host.page.keyboard.press("ArrowLeft");
-  expect(await host.page.getByRole("tab", { name: "View" }).getAttribute("aria-selected")).toBe(
-    "true",
-  );
-  const row = host.page.locator("#messages tr").first();
-  await row.focus();
-  await host.page.keyboard.press("ArrowDown");
-  expect(await appears(host.page.getByLabel("Message", { exact: true }).getByText("jsonrpc"))).toBe(
-    true,
-  );
-});
-
-test("a server that is gone is named in words", async () => {
-  const gone = await startServer(repository.directory);
-  await host.open(gone.origin);
-  expect(await appears(host.page.getByText("7 tools"))).toBe(true);
-  await gone.stop();
-  await host.run();
-  expect(await appears(host.alert.getByText("The server does not answer."))).toBe(true);
-  await picture("server-gone");
-  // The browser itself reports the refused connection.
-  expect(watched.complaints.every((text) => text.includes("ERR_CONNECTION"))).toBe(true);
-  watched.complaints.length = 0;
 });

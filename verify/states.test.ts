@@ -108,6 +108,16 @@ test.each([
   await host.page.screenshot({ path: `${OUT}state-${fixture}.png` });
 });
 
+test("a failure that the view tells is told beside it only when another tab is open", async () => {
+  const host = await preview("failed");
+  expect(await appears(host.shell.getByText("program_error"))).toBe(true);
+  const told = host.alert.getByText("program_error");
+  expect(await told.isVisible()).toBe(false);
+  expect(await host.alert.getByRole("button", { name: /^Go to line 3/ }).isVisible()).toBe(true);
+  await host.page.getByRole("tab", { name: "Result" }).click();
+  expect(await told.isVisible()).toBe(true);
+});
+
 test("reads unavailable: the view stands and its read says why it fails", async () => {
   const host = await preview("reads-unavailable");
   await host.view.getByRole("button", { name: "Next page" }).click();
@@ -158,17 +168,23 @@ test("on a narrow screen nothing overflows and the view is as high as it asked t
   await host.page.screenshot({ path: `${OUT}state-narrow.png`, fullPage: true });
 });
 
-test("fullscreen covers the page and Escape ends it", async () => {
+test("fullscreen covers the page but for a strip with Close, and Escape ends it", async () => {
   const host = await preview("view");
   expect(await appears(host.view.getByRole("heading"))).toBe(true);
   await host.shell.getByRole("button").click();
   await eventually(() => host.page.locator("iframe").boundingBox()).toMatchObject({
     x: 0,
-    y: 0,
+    y: 36,
     width: 1280,
-    height: 800,
+    height: 764,
   });
-  await host.page.getByRole("button", { name: "Close" }).press("Escape");
+  const close = host.page.getByRole("button", { name: "Close" });
+  const box = await close.boundingBox();
+  expect((box?.y ?? 0) + (box?.height ?? 0)).toBeLessThanOrEqual(36);
+  const changed = (await host.rows()).findLast(({ method }) => method.endsWith("context-changed"));
+  expect(changed?.about).toContain("containerDimensions");
+  await host.page.screenshot({ path: `${OUT}state-fullscreen.png` });
+  await close.press("Escape");
   await eventually(
     async () => (await host.page.locator("iframe").boundingBox())?.width,
   ).toBeLessThan(900);

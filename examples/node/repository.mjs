@@ -10,6 +10,9 @@ const run = promisify(execFile);
 /** A reading longer than this is refused rather than held in memory. */
 const MAX_OUTPUT_BYTES = 8 * 1024 * 1024;
 
+/** How a message begins that gives git's own reason. */
+const REFUSED = "git refused: ";
+
 /**
  * A name of a commit that git cannot take for an option, a range, a path or a search, optionally
  * followed by steps back such as `~2` or `^1`.
@@ -88,27 +91,34 @@ function explained(error, cwd) {
     return new ToolError("git printed more than this tool holds; ask for less.");
   }
   if (code === "ENOENT") {
-    const missing = existsSync(cwd) ? "git is not installed" : "The configured folder is missing";
-    return new ToolError(`${missing} on the server.`, { code: "unavailable" });
+    // Neither mends itself, so neither is a reason to try the same call again.
+    if (existsSync(cwd)) return new ToolError("git is not installed on the server.");
+    const message = "The folder that the git connector is set to is missing on the server.";
+    return new ToolError(message, { code: "not_found" });
   }
   const [reason = ""] = String(stderr ?? "").split("\n");
-  return new ToolError(`git refused: ${reason.slice(0, 300) || "no reason given"}`);
+  return new ToolError(`${REFUSED}${sentence(reason.slice(0, 300) || "no reason given")}`);
 }
+
+/** @param {string} text */
+const sentence = (text) => (/[.!?]$/.test(text) ? text : `${text}.`);
 
 /**
  * @param {GitOptions} options
- * @throws {ToolError} `unavailable` when git will read no repository there, with its reason
+ * @throws {ToolError} with git's reason when it will read no repository there: `not_found` where
+ *   there is none, `connector_call_failed` otherwise
  */
 export async function assertRepository(options) {
   try {
     await git(["rev-parse", "--git-dir"], options);
   } catch (error) {
-    options.signal.throwIfAborted();
-    const reason = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof ToolError) || !error.message.startsWith(REFUSED)) throw error;
+    const isMissing = error.message.includes("not a git repository");
     throw new ToolError(
-      `The folder that the git connector is set to cannot be read as a repository. ${reason} ` +
+      "The folder that the git connector is set to cannot be read as a repository. " +
+        `${error.message} ` +
         "Start the server inside a repository or give its path in the config file.",
-      { code: "unavailable" },
+      { code: isMissing ? "not_found" : "connector_call_failed" },
     );
   }
 }

@@ -79,7 +79,7 @@ function scratchRepository() {
       const tags = await list(signal, cwd);
       const moved = tags.some((tag) => tag.name === name);
       if (moved && !force) {
-        throw new ToolError(`The tag ${name} exists; force moves it.`, { code: "invalid_args" });
+        throw new ToolError(`The tag ${name} exists; call again with force: true to move it.`);
       }
       if (!moved && tags.length >= MAX_TAGS) {
         throw new ToolError(`The scratch repository holds ${MAX_TAGS} tags already.`);

@@ -149,6 +149,13 @@ async () => {
       find("next").disabled = pending || !nextCursor;
     };
 
+    const other = { next: "previous", previous: "next" };
+    // A control that was disabled meanwhile has lost the focus; at an end its neighbour takes it.
+    const refocus = (control) => {
+      const heir = control?.disabled ? find(other[control.id]) : control;
+      heir?.focus();
+    };
+
     const read = async (control, args, accept) => {
       if (pending) return;
       const focused = document.activeElement;
@@ -168,8 +175,7 @@ async () => {
       find("problem").hidden = problem === "";
       find("problem").textContent = problem;
       draw();
-      // A control that was disabled meanwhile has lost the focus.
-      if (focused && !focused.disabled) focused.focus();
+      refocus(focused);
     };
 
     find("refresh").addEventListener("click", () =>
@@ -178,20 +184,20 @@ async () => {
         at = 0;
       }),
     );
+    const turnTo = (page) => {
+      const focused = document.activeElement;
+      at = page;
+      draw();
+      refocus(focused);
+    };
     find("next").addEventListener("click", () => {
-      if (at + 1 < pages.length) {
-        at++;
-        return draw();
-      }
+      if (at + 1 < pages.length) return turnTo(at + 1);
       return read("Next page", { cursor: pages[at].nextCursor }, (page) => {
         pages.push(page);
         at++;
       });
     });
-    find("previous").addEventListener("click", () => {
-      at = Math.max(0, at - 1);
-      draw();
-    });
+    find("previous").addEventListener("click", () => turnTo(Math.max(0, at - 1)));
     find("filter").addEventListener("input", drawRows);
     draw();
   };

@@ -1,8 +1,9 @@
 // Commit detail — a list of commits that opens any one of them with its diff stat
 async () => {
-  const { commits } = await connecta.call("git.log", { limit: 14 });
+  const { commits, nextCursor } = await connecta.call("git.log", { limit: 14 });
   const newest = commits[0] && (await connecta.call("git.commit", { hash: commits[0].hash }));
-  const initial = { commits, newest, readAt: Date.now() };
+  const more = nextCursor !== undefined;
+  const initial = { commits, newest, more, readAt: Date.now() };
 
   const style = `
     body { --ink: var(--color-text-primary, light-dark(#1b1e23, #eceef1));
@@ -38,6 +39,7 @@ async () => {
     article { border: 1px solid var(--line); border-radius: 12px; background: var(--card); padding: 16px; min-width: 0; transition: opacity .15s; }
     li article { margin: 2px 10px 12px; background: var(--paper); }
     article[aria-busy="true"] { opacity: .55; }
+    .more { padding: 9px 14px; }
     .body { margin-top: 8px; white-space: pre-wrap; overflow-wrap: anywhere; }
     dl { display: grid; grid-template-columns: auto minmax(0, 1fr); gap: 3px 14px; margin: 14px 0 16px; }
     dd { overflow-wrap: anywhere; }
@@ -61,7 +63,7 @@ async () => {
   // Runs in the view, so it closes over nothing of this program.
   const view = () => {
     const find = (id) => document.getElementById(id);
-    const { commits, newest, readAt } = JSON.parse(find("data").textContent);
+    const { commits, newest, more, readAt } = JSON.parse(find("data").textContent);
     const wide = matchMedia("(min-width: 700px)");
     const detail = document.createElement("article");
     detail.id = "detail";
@@ -204,6 +206,8 @@ async () => {
     };
 
     find("commits").append(...commits.map(commitRow));
+    const end = `Only the newest ${commits.length} are listed here.`;
+    if (more) find("commits").append(make("li", "dim more", end));
     wide.addEventListener("change", place);
     if (!newest) return void (find("status").textContent = "This repository has no commits yet.");
     drawDetail(newest, readAt);
@@ -220,6 +224,7 @@ async () => {
 
   return {
     listed: commits.length,
+    more,
     opened: newest && { commit: newest.shortHash, subject: newest.subject, ...newest.totals },
   };
 };

@@ -1,6 +1,6 @@
 import { javascript } from "@codemirror/lang-javascript";
 import { HighlightStyle, syntaxHighlighting } from "@codemirror/language";
-import { EditorState, Prec } from "@codemirror/state";
+import { EditorState, Prec, type Extension } from "@codemirror/state";
 import { keymap } from "@codemirror/view";
 import { tags } from "@lezer/highlight";
 import { basicSetup, EditorView } from "codemirror";
@@ -26,7 +26,8 @@ const look = EditorView.theme({
   ".cm-content": { padding: "8px 0", caretColor: "var(--accent)" },
   ".cm-cursor": { borderLeftColor: "var(--accent)" },
   ".cm-gutters": {
-    backgroundColor: "transparent",
+    // Long lines scroll under it.
+    backgroundColor: "var(--surface)",
     color: "var(--text-faint)",
     border: "none",
     paddingLeft: "4px",
@@ -48,6 +49,9 @@ const look = EditorView.theme({
 
 /** The program editor. */
 export class Editor {
+  /** Told of every edit, but not of a text that was opened. */
+  onEdit: () => void = () => {};
+  readonly #extensions: Extension;
   readonly #view: EditorView;
 
   /**
@@ -63,30 +67,39 @@ export class Editor {
     const root = host.attachShadow({ mode: "open" });
     const parent = root.appendChild(document.createElement("div"));
     parent.style.height = "100%";
-    this.#view = new EditorView({
-      root,
-      parent,
-      extensions: [
-        Prec.highest([keymap.of([{ key: "Mod-Enter", run }]), look]),
-        basicSetup,
-        javascript(),
-        syntaxHighlighting(colours),
-        EditorView.contentAttributes.of({ "aria-label": readOnly ? "Tool result" : "Program" }),
-        readOnly ? [EditorState.readOnly.of(true)] : [],
-      ],
-    });
+    this.#extensions = [
+      Prec.highest([keymap.of([{ key: "Mod-Enter", run }]), look]),
+      basicSetup,
+      javascript(),
+      syntaxHighlighting(colours),
+      EditorView.contentAttributes.of({ "aria-label": readOnly ? "Tool result" : "Program" }),
+      EditorView.updateListener.of(({ docChanged }) => docChanged && this.onEdit()),
+      readOnly ? [EditorState.readOnly.of(true)] : [],
+    ];
+    this.#view = new EditorView({ root, parent, extensions: this.#extensions });
   }
 
   get code(): string {
     return this.#view.state.doc.toString();
   }
 
-  set code(text: string) {
+  /** Shows another text, with a history of its own: an undo must not bring back the one before. */
+  open(text: string): void {
+    this.#view.setState(EditorState.create({ doc: text, extensions: this.#extensions }));
+    this.#view.scrollDOM.scrollTo(0, 0);
+  }
+
+  /** Replaces the text as an edit, which can be undone. */
+  replace(text: string): void {
     this.#view.dispatch({
       changes: { from: 0, to: this.#view.state.doc.length, insert: text },
       selection: { anchor: 0 },
       scrollIntoView: true,
     });
+  }
+
+  focus(): void {
+    this.#view.focus();
   }
 
   /** Puts the cursor at a place that an error names; both count from 1. */

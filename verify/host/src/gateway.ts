@@ -98,7 +98,7 @@ async function attempt<T>(work: () => Promise<T>): Promise<Result<T>> {
     if (error instanceof TypeError) {
       return refusal(
         "no_answer",
-        "The server does not answer. If it was stopped, start it again with npm start.",
+        "The server does not answer. If it was stopped, start it again as before: npm start, or connecta dev with your configuration.",
       );
     }
     return refusal("failed", error instanceof Error ? error.message : String(error));

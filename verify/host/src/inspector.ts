@@ -20,6 +20,7 @@ export class Inspector {
   readonly #filter = byId("filter", HTMLInputElement);
   readonly #only = byId("only", HTMLSelectElement);
   readonly #counts = byId("counts", HTMLElement);
+  readonly #none = byId("no-messages", HTMLElement);
   readonly #byEntry = new Map<Entry, HTMLTableRowElement>();
   #chosen: Entry | undefined;
 
@@ -34,6 +35,10 @@ export class Inspector {
       if (row) this.#choose(row);
     });
     this.#rows.addEventListener("keydown", (event) => this.#onKey(event));
+    for (const part of [this.#scroller, this.#detail]) {
+      part.addEventListener("keydown", ({ key }) => key === "Escape" && this.#close());
+    }
+    new ResizeObserver(() => this.#align()).observe(this.#scroller);
     this.#showCounts();
   }
 
@@ -61,7 +66,19 @@ export class Inspector {
     this.#byEntry.set(entry, row);
     this.#rows.append(row);
     this.#dropOldest();
-    if (follows) this.#scroller.scrollTop = this.#scroller.scrollHeight;
+    if (!follows) return;
+    this.#align();
+    this.#scroller.scrollTop = this.#scroller.scrollHeight;
+  }
+
+  /** Leaves so much room below the last row that at the end of the list the first one is whole. */
+  #align(): void {
+    const table = this.#rows.parentElement;
+    const height = [...this.#byEntry.values()].find((row) => !row.hidden)?.offsetHeight ?? 0;
+    if (table === null) return;
+    if (height === 0) return void (table.style.marginBottom = "");
+    const room = this.#scroller.clientHeight - (table.querySelector("thead")?.offsetHeight ?? 0);
+    table.style.marginBottom = `${Math.max(0, room) % height}px`;
   }
 
   #dropOldest(): void {
@@ -109,6 +126,17 @@ export class Inspector {
 
   #applyFilter(): void {
     for (const [entry, row] of this.#byEntry) row.hidden = !this.#matches(entry);
+    this.#align();
+    this.#showNone();
+  }
+
+  #showNone(): void {
+    const { entries } = this.#log;
+    const isEmpty = entries.length === 0;
+    this.#none.hidden = !isEmpty && [...this.#byEntry.values()].some((row) => !row.hidden);
+    this.#none.textContent = isEmpty
+      ? "Every message between a view and this page is listed here."
+      : `None of the ${entries.length} messages matches.`;
   }
 
   #showCounts(): void {
@@ -121,7 +149,7 @@ export class Inspector {
     if (reads > 0) parts.push(`${reads} ${reads === 1 ? "read" : "reads"}`);
     if (refused > 0) parts.push(`${refused} refused`);
     this.#counts.textContent = parts.join(" · ");
-    byId("no-messages", HTMLElement).hidden = entries.length > 0;
+    this.#showNone();
   }
 
   #choose(row: HTMLTableRowElement): void {
@@ -143,6 +171,14 @@ export class Inspector {
     const title = el("h3", {}, `${entry.number} · ${ROLE_SIGNS[entry.role]}${entry.method}`);
     this.#detail.replaceChildren(title, jsonTree(entry.message, 3));
     this.#detail.scrollTop = 0;
+  }
+
+  #close(): void {
+    if (this.#chosen === undefined) return;
+    const row = this.#byEntry.get(this.#chosen);
+    row?.setAttribute("aria-selected", "false");
+    this.#show(undefined);
+    row?.focus({ preventScroll: true });
   }
 
   #onKey(event: KeyboardEvent): void {

@@ -6,6 +6,13 @@ import { Tabs } from "./tabs.ts";
 
 const encoder = new TextEncoder();
 
+interface FailOptions {
+  /** Offered as “Try again”. */
+  readonly retry?: () => void;
+  /** Whether the view says the same, so that beside it only the actions are needed. */
+  readonly isInView?: boolean;
+}
+
 /** The panels that show what a run gave back. */
 export class Output {
   readonly tabs = new Tabs(byId("output-tabs", HTMLElement));
@@ -18,6 +25,7 @@ export class Output {
   readonly #empty = byId("view-empty", HTMLElement);
   readonly #goTo: (line: number, column: number) => void;
   readonly #approve: ((call: ToolCall) => void) | undefined;
+  readonly #earlier = byId("earlier", HTMLElement);
 
   /**
    * @param goTo moves the editor's cursor to a place that an error names
@@ -30,11 +38,12 @@ export class Output {
     this.#goTo = goTo;
     this.#approve = approve;
     this.tabs.select("tab-view");
+    this.#fill("Nothing has run yet.");
   }
 
   /** A run began: what the last one left is out of date. */
   begin(): void {
-    this.#problem.replaceChildren();
+    this.clearProblem();
     this.#empty.hidden = true;
     this.#meta.textContent = "Running…";
     for (const panel of [this.#result, this.#logs, this.#diagnostics, this.#emitted]) {
@@ -47,13 +56,14 @@ export class Output {
   /**
    * Shows a tool result, whatever it is.
    * @param ms how long the call took, as the page saw it
+   * @param isDelivered whether the view gets the same result and says what went wrong
    * @returns the result taken apart
    */
-  show(result: CallToolResult, ms: number | undefined): Parts {
+  show(result: CallToolResult, ms: number | undefined, isDelivered: boolean): Parts {
     const parts = takeApart(result);
     const bytes = formatBytes(encoder.encode(JSON.stringify(result)).length);
     this.#meta.textContent = ms === undefined ? bytes : `${formatMs(ms)} · ${bytes}`;
-    if (parts.problem) this.fail(parts.problem);
+    if (parts.problem) this.fail(parts.problem, { isInView: isDelivered });
     this.#showResult(parts, result);
     const lines = parts.logs === "" ? 0 : parts.logs.trimEnd().split("\n").length;
     this.tabs.count("tab-logs", lines);
@@ -76,30 +86,57 @@ export class Output {
   }
 
   /** Shows in words why there is no result, or that the result is a failure. */
-  fail(problem: Problem): void {
-    const { code, message, line, column = 1, retryable, approvable } = problem;
+  fail(problem: Problem, { retry, isInView }: FailOptions = {}): void {
+    const { code, message, line, column = 1, excerpt, retryable, approvable } = problem;
     const approve = this.#approve;
     const strip = el(
       "div",
-      { class: "problem" },
+      { class: isInView === true ? "problem in-view" : "problem" },
       el("code", {}, code),
       el("span", { class: "problem-text" }, message),
     );
     if (retryable === true) strip.append(el("span", { class: "chip" }, "worth a retry"));
+    if (excerpt !== undefined) strip.append(el("pre", { class: "excerpt" }, excerpt));
     if (line !== undefined) {
       const place = `line ${line}, column ${column}`;
-      strip.append(button({ class: "link" }, () => this.#goTo(line, column), `Go to ${place}`));
+      strip.append(
+        button({ class: "link goto" }, () => this.#goTo(line, column), `Go to ${place}`),
+      );
     }
     if (approvable && approve) {
       const label = `Approve ${String(approvable.arguments?.["address"] ?? "this call")}`;
       strip.append(button({ class: "approve" }, () => approve(approvable), label));
     }
+    if (retry) strip.append(button({ class: "link" }, retry, "Try again"));
     this.#problem.replaceChildren(strip);
   }
 
-  /** The run ended without a result. */
-  end(words: string): void {
+  /** What went wrong no longer holds. */
+  clearProblem(): void {
+    this.#problem.replaceChildren();
+  }
+
+  /**
+   * The run ended without a result.
+   * @param words one or two, for the bar
+   * @param sentence for every panel that would have shown a part of the result
+   */
+  end(words: string, sentence: string): void {
     this.#meta.textContent = words;
+    this.#fill(sentence);
+  }
+
+  /** Says which program the output belongs to, when it is not the one that is chosen now. */
+  belongTo(title: string | undefined): void {
+    this.#earlier.hidden = title === undefined;
+    this.#earlier.textContent =
+      title === undefined ? "" : `Output of “${title}”. Press Run for the program chosen now.`;
+  }
+
+  #fill(words: string): void {
+    for (const panel of [this.#result, this.#logs, this.#diagnostics, this.#emitted]) {
+      panel.replaceChildren(empty(words));
+    }
   }
 
   /** There is no view to show, and this is why. */

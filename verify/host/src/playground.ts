@@ -1,9 +1,11 @@
 import type { Tool } from "@modelcontextprotocol/client";
 import { button, byId, el } from "./dom.ts";
+import { Drafts } from "./drafts.ts";
 import { Gateway, isForViews, type Result } from "./gateway.ts";
+import type { Item } from "./picker.ts";
 import type { ToolCall } from "./result.ts";
 import { loadPrograms } from "./site.ts";
-import { markPage, openWorkbench, type Item, type Workbench } from "./workbench.ts";
+import { markPage, openWorkbench, type Workbench } from "./workbench.ts";
 
 const EMPTY: Item = {
   id: "",
@@ -12,20 +14,26 @@ const EMPTY: Item = {
   code: "async () => {\n  return await connecta.search({});\n}\n",
 };
 
+const NO_RESULT = "There is no result to show.";
+
 /** Runs programs on the server that the page came from. */
 export class Playground {
   readonly #bench: Workbench;
   #gateway: Gateway | undefined;
   #running: AbortController | undefined;
+  #chosen: Item | undefined;
+  /** What the output belongs to. */
+  #ran: Item | undefined;
 
   private constructor(items: readonly Item[], sandboxOrigin: string) {
     const asked = new URLSearchParams(location.search).get("program");
+    this.#chosen = items.find(({ id }) => id === asked) ?? items[0];
     this.#bench = openWorkbench({
       items,
-      chosen: items.find(({ id }) => id === asked) ?? items[0],
+      chosen: this.#chosen,
       sandboxOrigin,
-      readOnly: false,
-      onChoose: ({ id }) => history.replaceState(null, "", `/?program=${encodeURIComponent(id)}`),
+      drafts: new Drafts(),
+      onChoose: (item) => this.#choose(item),
       onRun: () => void this.#runOrStop(),
       onApprove: (call) => void this.#approved(call),
     });
@@ -39,23 +47,38 @@ export class Playground {
     await page.#connect();
   }
 
-  async #connect(): Promise<boolean> {
+  #choose(item: Item): void {
+    history.replaceState(null, "", `/?program=${encodeURIComponent(item.id)}`);
+    this.#chosen = item;
+    this.#bench.output.belongTo(this.#ran === item ? undefined : this.#ran?.title);
+  }
+
+  /** @param retry what the person asks for by “Try again” */
+  async #connect(retry: () => void = () => void this.#connect()): Promise<boolean> {
+    const { output, run } = this.#bench;
     showConnection("waiting", "Connecting…");
     const connected = await Gateway.connect(new URL("/mcp", location.href));
-    this.#bench.run.disabled = false;
+    run.disabled = false;
     if (!connected.ok) {
-      const retry = button({ class: "link" }, () => void this.#connect(), "Try again");
-      showConnection("down", "Not connected", retry);
-      this.#bench.output.fail(connected.problem);
+      this.#showGone();
+      output.fail(connected.problem, { retry });
       return false;
     }
     this.#gateway = connected.value;
+    output.clearProblem();
     showServer(connected.value);
     return true;
   }
 
+  #showGone(): void {
+    const retry = button({ class: "link" }, () => void this.#connect(), "Try again");
+    showConnection("down", "Not connected", retry);
+  }
+
   async #runOrStop(): Promise<void> {
     if (this.#running) return this.#running.abort();
+    this.#ran = this.#chosen;
+    this.#bench.output.belongTo(undefined);
     await this.#while((gateway, signal) => this.#run(gateway, signal));
   }
 
@@ -65,8 +88,12 @@ export class Playground {
     await this.#while(async (gateway, signal) => {
       const since = performance.now();
       const answer = await gateway.call(call, signal);
-      if (answer.ok) this.#bench.output.show(answer.value, performance.now() - since);
-      else this.#bench.output.fail(answer.problem);
+      const { output } = this.#bench;
+      if (answer.ok) output.show(answer.value, performance.now() - since, false);
+      else {
+        output.end("No result", NO_RESULT);
+        if (!signal.aborted) output.fail(answer.problem);
+      }
       this.#bench.output.tabs.select("tab-result");
     });
   }
@@ -79,7 +106,11 @@ export class Playground {
     // On a narrow screen the answer stands below the program.
     byId("output", HTMLElement).scrollIntoView({ block: "start", behavior: "smooth" });
     try {
-      if (this.#gateway === undefined && !(await this.#connect())) return;
+      const retry = () => void this.#runOrStop();
+      if (this.#gateway === undefined && !(await this.#connect(retry))) {
+        this.#bench.output.end("No result", NO_RESULT);
+        return this.#bench.output.explain(NO_RESULT);
+      }
       if (this.#gateway) await work(this.#gateway, running.signal);
     } finally {
       this.#running = undefined;
@@ -101,32 +132,36 @@ export class Playground {
       });
     const mounted = this.#mount(gateway, args);
     const answer = await called;
-    await mounted;
+    const isMounted = await mounted;
     if (answer.ok) {
-      const { hasView, problem } = output.show(answer.value, ms);
+      const { hasView, problem } = output.show(answer.value, ms, isMounted);
       if (!hasView && !problem) output.explain("This program rendered no view.");
       void stage.deliver({ kind: "result", result: answer.value });
       showConnection("up", gateway.server);
     } else if (signal.aborted) {
-      output.end("Stopped");
+      output.end("Stopped", "Stopped before there was a result.");
       void stage.deliver({ kind: "cancelled", reason: "stopped by the person" });
     } else {
-      output.end("No result");
-      output.fail(answer.problem);
-      output.explain("There is no result to show.");
-      void stage.deliver({ kind: "cancelled", reason: answer.problem.message });
-      if (answer.problem.code === "no_answer") showConnection("down", "Not connected");
+      output.end("No result", NO_RESULT);
+      output.fail(answer.problem, { retry: () => void this.#runOrStop() });
+      await stage.unmount();
+      output.explain(NO_RESULT);
+      if (answer.problem.code !== "no_answer") return;
+      // The one that answers next may be another.
+      this.#gateway = undefined;
+      this.#showGone();
     }
   }
 
-  async #mount(gateway: Gateway, args: Record<string, unknown>): Promise<void> {
+  /** @returns whether there is a view to deliver to */
+  async #mount(gateway: Gateway, args: Record<string, unknown>): Promise<boolean> {
     const { output, stage } = this.#bench;
     const tool = gateway.tool("execute_code");
     const shell: Result<string> = await gateway.shellOf(tool);
     if (!shell.ok) {
       await stage.unmount();
       output.explain(shell.problem.message);
-      return;
+      return false;
     }
     await stage.mount(shell.value, {
       tool,
@@ -134,6 +169,7 @@ export class Playground {
       call: (call, signal) => gateway.call(call, signal),
     });
     void stage.deliver({ kind: "input", arguments: args });
+    return true;
   }
 
   #showRunning(isRunning: boolean): void {

@@ -1,8 +1,9 @@
 import shellHtml from "virtual:connecta-shell";
 import { button, byId } from "./dom.ts";
 import { answerRead, FIXTURES, type Fixture } from "./fixtures.ts";
+import type { Item } from "./picker.ts";
 import type { ViewServer } from "./stage.ts";
-import { markPage, openWorkbench, type Item, type Workbench } from "./workbench.ts";
+import { markPage, openWorkbench, type Workbench } from "./workbench.ts";
 
 type Entry = Item & { readonly fixture: Fixture };
 
@@ -25,7 +26,6 @@ export async function openPreview(sandboxOrigin: string, name: string): Promise<
     items: ENTRIES,
     chosen,
     sandboxOrigin,
-    readOnly: true,
     onChoose: (entry) => {
       chosen = entry;
       history.replaceState(null, "", `/?fixture=${entry.id}`);
@@ -45,7 +45,7 @@ export async function openPreview(sandboxOrigin: string, name: string): Promise<
 async function deliver(bench: Workbench, fixture: Fixture): Promise<void> {
   const { output, stage } = bench;
   output.begin();
-  output.end("");
+  output.end("", "No result is delivered yet.");
   offerMore(bench, fixture);
   if (shellHtml === undefined) {
     return output.explain("The shell is not built: run “npm run build” first.");
@@ -54,7 +54,7 @@ async function deliver(bench: Workbench, fixture: Fixture): Promise<void> {
   if (fixture.input) void stage.deliver({ kind: "input", arguments: { code: "async () => …" } });
   if (fixture.result) {
     void stage.deliver({ kind: "result", result: fixture.result });
-    output.show(fixture.result, undefined);
+    output.show(fixture.result, undefined, true);
   }
   if (fixture.cancelled !== undefined) {
     void stage.deliver({ kind: "cancelled", reason: fixture.cancelled });

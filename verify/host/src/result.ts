@@ -7,6 +7,8 @@ export interface Problem {
   readonly message: string;
   readonly line?: number;
   readonly column?: number;
+  /** The line that it names, and below it a mark at the column. */
+  readonly excerpt?: string;
   readonly retryable?: boolean;
   /** The one call that a person may approve instead. */
   readonly approvable?: ToolCall;
@@ -60,13 +62,14 @@ function readProblem(error: unknown, result: CallToolResult): Problem {
     const [first] = result.content;
     return { code: "error", message: first?.type === "text" ? first.text : "The tool failed." };
   }
-  const { code, message, line, column, retryable, nextAction } = error;
+  const { code, message, line, column, excerpt, retryable, nextAction } = error;
   const approvable = readApproval(nextAction);
   return {
     code: typeof code === "string" ? code : "error",
     message: typeof message === "string" ? message : "The tool failed.",
     ...(typeof line === "number" && { line }),
     ...(typeof column === "number" && { column }),
+    ...(typeof excerpt === "string" && { excerpt }),
     ...(typeof retryable === "boolean" && { retryable }),
     ...(approvable && { approvable }),
   };

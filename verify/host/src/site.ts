@@ -1,5 +1,5 @@
 import { isPlainObject } from "../../../server/view/protocol.ts";
-import type { Item } from "./workbench.ts";
+import type { Item } from "./picker.ts";
 
 /** Reads where views are to be shown; without an answer the page cannot show any. */
 export async function loadSandboxOrigin(): Promise<string> {

@@ -1,3 +1,5 @@
+import { keep, recall } from "./stored.ts";
+
 const STEP = 24;
 
 /** One separator that a person drags, or moves with the arrow keys. */
@@ -27,7 +29,7 @@ export function splitter(options: SplitterOptions): void {
     separator.setAttribute("aria-valuenow", String(kept));
     separator.setAttribute("aria-valuemin", String(min));
     separator.setAttribute("aria-valuemax", String(Math.max(min, room() - rest)));
-    localStorage.setItem(key, String(kept));
+    keep("localStorage", key, String(kept));
   };
   separator.addEventListener("pointerdown", (down) => {
     const from = axis === "x" ? down.clientX : down.clientY;
@@ -51,6 +53,6 @@ export function splitter(options: SplitterOptions): void {
     event.preventDefault();
     set(size() + grow * towards * STEP);
   });
-  const stored = Number(localStorage.getItem(key));
+  const stored = Number(recall("localStorage", key));
   if (stored > 0) set(stored);
 }

@@ -43,6 +43,7 @@ const PROXY_MS = 10_000;
 /** The place where the current view stands, and the host's side of its bridge. */
 export class Stage {
   readonly #place: HTMLElement;
+  readonly #bar: HTMLElement;
   readonly #origin: string;
   readonly #log: MessageLog;
   readonly #theme: Theme;
@@ -70,13 +71,9 @@ export class Stage {
     this.#onTrouble = onTrouble;
     theme.onChange(() => this.#contextChanged());
     new ResizeObserver(() => this.#contextChanged()).observe(place);
-    const close = button(
-      { class: "stage-close" },
-      () => this.setFull(false),
-      icon("shrink"),
-      "Close",
-    );
-    place.append(close);
+    const close = button({ class: "ghost" }, () => this.setFull(false), icon("shrink"), " Close");
+    this.#bar = el("div", { class: "stage-bar" }, close);
+    place.append(this.#bar);
     document.addEventListener("keydown", (event) => event.key === "Escape" && this.setFull(false));
   }
 
@@ -206,7 +203,9 @@ export class Stage {
   }
 
   #surroundings(): McpUiHostContext {
-    const { clientWidth: width, clientHeight: height } = this.#place;
+    const width = this.#place.clientWidth;
+    // The bar has a height only while the view covers the page.
+    const height = this.#place.clientHeight - this.#bar.offsetHeight;
     const isFlexible = getComputedStyle(this.#place).getPropertyValue("--flexible").trim() === "1";
     const tallest = Math.round(window.innerHeight * 0.75);
     return {

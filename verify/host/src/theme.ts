@@ -1,4 +1,5 @@
 import type { McpUiHostContext } from "@modelcontextprotocol/ext-apps/app-bridge";
+import { keep, recall } from "./stored.ts";
 
 type Styles = NonNullable<NonNullable<McpUiHostContext["styles"]>["variables"]>;
 type Preference = "system" | "light" | "dark";
@@ -47,7 +48,7 @@ export class Theme {
   #preference: Preference = "system";
 
   constructor() {
-    const stored = localStorage.getItem(STORED);
+    const stored = recall("localStorage", STORED);
     if (stored === "light" || stored === "dark") this.#preference = stored;
     this.#media.addEventListener("change", () => this.#apply());
     this.#apply();
@@ -68,8 +69,7 @@ export class Theme {
 
   choose(preference: Preference): void {
     this.#preference = preference;
-    if (preference === "system") localStorage.removeItem(STORED);
-    else localStorage.setItem(STORED, preference);
+    keep("localStorage", STORED, preference === "system" ? undefined : preference);
     this.#apply();
   }
 

@@ -1,29 +1,17 @@
-import { byId, el } from "./dom.ts";
+import { byId } from "./dom.ts";
 import { Editor } from "./editor.ts";
 import { Inspector } from "./inspector.ts";
 import { MessageLog } from "./messages.ts";
 import { Output } from "./output.ts";
+import { Picker, type Item, type PickerOptions } from "./picker.ts";
 import type { ToolCall } from "./result.ts";
 import { splitter } from "./splitter.ts";
 import { Stage } from "./stage.ts";
 import { bindThemeSwitch, Theme } from "./theme.ts";
 
-/** One entry of the picker: an example program or a fixture. */
-export interface Item {
-  readonly id: string;
-  readonly title: string;
-  readonly description: string;
-  /** What the editor shows. */
-  readonly code: string;
-}
-
 /** What a use of the page brings along. */
-export interface WorkbenchOptions<T extends Item> {
-  readonly items: readonly T[];
-  readonly chosen: T | undefined;
+export interface WorkbenchOptions<T extends Item> extends PickerOptions<T> {
   readonly sandboxOrigin: string;
-  readonly readOnly: boolean;
-  readonly onChoose: (item: T) => void;
   readonly onRun: () => void;
   /** Carries out a call that the person approved; a use without a server has none. */
   readonly onApprove?: (call: ToolCall) => void;
@@ -43,7 +31,11 @@ export function openWorkbench<T extends Item>(options: WorkbenchOptions<T>): Wor
   const theme = new Theme();
   bindThemeSwitch(theme, byId("theme", HTMLElement));
   bindSplitters();
-  const editor = new Editor(byId("editor", HTMLElement), options.readOnly, options.onRun);
+  const editor = new Editor(
+    byId("editor", HTMLElement),
+    options.drafts === undefined,
+    options.onRun,
+  );
   const goTo = (line: number, column: number) => editor.goTo(line, column);
   const output = new Output(goTo, options.onApprove);
   const log = new MessageLog();
@@ -53,27 +45,8 @@ export function openWorkbench<T extends Item>(options: WorkbenchOptions<T>): Wor
     output.fail({ code: "sandbox", message }),
   );
   byId("sandbox-origin", HTMLElement).textContent = `Views on ${options.sandboxOrigin}`;
-  bindPicker(options, editor);
+  new Picker(options, editor);
   return { editor, output, stage, log, run: bindRun(options.onRun) };
-}
-
-function bindPicker<T extends Item>(options: WorkbenchOptions<T>, editor: Editor): void {
-  const picker = byId("picker", HTMLSelectElement);
-  picker.replaceChildren(
-    ...options.items.map((item) => el("option", { value: item.id }, item.title)),
-  );
-  const show = (item: T | undefined) => {
-    picker.value = item?.id ?? "";
-    byId("about", HTMLElement).textContent = item?.description ?? "";
-    editor.code = item?.code ?? "";
-  };
-  picker.addEventListener("change", () => {
-    const item = options.items.find(({ id }) => id === picker.value);
-    if (item === undefined) return;
-    show(item);
-    options.onChoose(item);
-  });
-  show(options.chosen);
 }
 
 function bindRun(onRun: () => void): HTMLButtonElement {
