@@ -1,156 +1,182 @@
-import { parse, type Node, type Program } from "acorn";
-import { fail, ok, type Failure, type Outcome } from "../shared/failure.ts";
-import { clampChars } from "../shared/text.ts";
+import {
+  Parser,
+  tokTypes,
+  type Node,
+  type Options,
+  type Program,
+  type Token,
+  type TokenType,
+} from "acorn";
+import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { refuse, syntaxFailure, type SyntaxFault } from "./syntax.ts";
 
 /** A program ready to be embedded: one expression, and how its positions map to the given text. */
 export interface ProgramSource {
-  /** An arrow function expression, on lines of its own. */
+  /** A function expression, on lines of its own. */
   readonly expression: string;
   /** Lines that `expression` has above the line that was given as line 1. */
   readonly addedLines: number;
 }
 
-const ECMA_VERSION = 2023;
-const FENCE = /^\s*```[\w-]*[ \t]*\r?\n([\s\S]*?)\r?\n?[ \t]*```\s*$/;
+const FENCE_START = /^\s*```(?:[^\n`]*\n)?/;
+const NO_MODULES = "Programs have no modules: remove import and export.";
+
+/** What the parser notices besides the tree. */
+interface Notes {
+  /** Whether the text itself, outside any function, returns. */
+  returns: boolean;
+  /** Where scripts and modules would read a program differently. */
+  htmlComment: Token | undefined;
+}
 
 /**
- * Accepts one arrow function, or one of the forms that models write instead: fenced, a bare body
- * with `return` and `await`, `export default`, a trailing semicolon, leading comments.
+ * Accepts one function, or one of the forms that models write instead: fenced, a bare body with
+ * `return` and `await`, `export default`, trailing semicolons, comments.
  * @returns `invalid_program` with line, column (both from 1) and an excerpt otherwise
  */
 export function readProgram(code: string): Outcome<ProgramSource> {
-  const fenced = FENCE.exec(code);
-  // The fence's own line stays as an empty one, so that positions fit the text that was sent.
-  const fenceLines = fenced ? code.slice(0, code.indexOf("```") + 3).split("\n").length : 0;
-  const text = fenced ? "\n".repeat(fenceLines) + (fenced[1] ?? "") : code;
-  if (text.trim() === "") {
-    return fail("invalid_program", "The program is empty: send one async arrow function.");
-  }
+  const text = unfenced(code);
+  const notes: Notes = { returns: false, htmlComment: undefined };
   let tree: Program;
   try {
-    tree = parse(text, {
-      ecmaVersion: ECMA_VERSION,
-      sourceType: "module",
-      allowReturnOutsideFunction: true,
-      allowAwaitOutsideFunction: true,
-    });
+    tree = parserFor(notes).parse(text, optionsFor(text, notes));
   } catch (error) {
-    return { ok: false, failure: syntaxFailure(text, error as AcornError) };
+    return { ok: false, failure: syntaxFailure(text, error as SyntaxFault) };
   }
-  return embed(text, tree);
+  if (notes.htmlComment) {
+    return refuse(text, notes.htmlComment, "Write // for a comment: <!-- and --> are none here.");
+  }
+  return embed(text, tree, notes.returns);
 }
 
-interface AcornError extends SyntaxError {
-  readonly pos: number;
-  readonly loc: { readonly line: number; readonly column: number };
+/** The text inside a fenced block; above it stand as many lines as before, so positions fit. */
+function unfenced(code: string): string {
+  const start = FENCE_START.exec(code)?.[0];
+  if (start === undefined) return code;
+  let end = code.trimEnd().length - 3;
+  if (end < start.length || !code.startsWith("```", end)) return code;
+  while (code[end - 1] === " " || code[end - 1] === "\t") end--;
+  return "\n".repeat(start.split("\n").length - 1) + code.slice(start.length, end);
 }
 
-function embed(text: string, tree: Program): Outcome<ProgramSource> {
-  const moduleSyntax = tree.body.find(
-    (node) =>
-      node.type === "ImportDeclaration" ||
-      node.type === "ExportNamedDeclaration" ||
-      node.type === "ExportAllDeclaration",
-  );
-  if (moduleSyntax) {
-    return refused(text, moduleSyntax, "Programs have no modules: remove import and export.");
-  }
-  const [only] = tree.body;
-  if (tree.body.length === 1 && only) {
-    if (only.type === "ExportDefaultDeclaration") {
-      return exported(text, only.declaration);
+function optionsFor(text: string, notes: Notes): Options {
+  const options: Options = {
+    ecmaVersion: 2023,
+    sourceType: "module",
+    allowHashBang: false,
+    allowReturnOutsideFunction: true,
+    allowAwaitOutsideFunction: true,
+  };
+  // Tokens are shown only where it may matter: they cost as much as the parsing itself.
+  if (!text.includes("<!--") && !text.includes("-->")) return options;
+  return {
+    ...options,
+    onToken: (token) => {
+      if (notes.htmlComment === undefined && opensHtmlComment(text, token)) {
+        notes.htmlComment = token;
+      }
+    },
+  };
+}
+
+/** Scripts take these for comments and modules do not, so neither may stand in a program. */
+function opensHtmlComment(text: string, { type, start }: Token): boolean {
+  if (type === tokTypes.relational) return text.startsWith("<!--", start);
+  return type === tokTypes.incDec && text.startsWith("-->", start);
+}
+
+/** Parts of the parser that its types leave out and its plugins are made of. */
+interface ParserInside {
+  readonly inFunction: boolean;
+  readonly input: string;
+  pos: number;
+  raise(pos: number, message: string): never;
+  readWord1(): string;
+  finishToken(type: TokenType, value: unknown): void;
+  parseReturnStatement(node: Node): Node;
+}
+
+const LINE_END = /[\n\r\u2028\u2029]/;
+
+/**
+ * A parser that leaves to the interpreter what would cost more than linear time here — names
+ * declared twice, the inside of regular expressions — and notices returns.
+ */
+function parserFor(notes: Notes): typeof Parser {
+  return Parser.extend((Base) => {
+    const prototype = Base.prototype as unknown as ParserInside;
+    class Linear extends Base {
+      declareName(): void {}
+      checkLocalExport(): void {}
+      readRegexp(): void {
+        readRegularExpression(this as unknown as ParserInside);
+      }
+      parseReturnStatement(node: Node): Node {
+        const inside = this as unknown as ParserInside;
+        if (!inside.inFunction) notes.returns = true;
+        return prototype.parseReturnStatement.call(inside, node);
+      }
     }
-    if (only.type === "ExpressionStatement") {
-      const { expression } = only;
-      if (expression.type === "ArrowFunctionExpression") return asArrow(text, expression);
-      return ok({ expression: `async () => (\n${cut(text, expression)}\n)`, addedLines: 1 });
+    return Linear;
+  });
+}
+
+/** Reads over a regular expression literal whose opening slash was read. */
+function readRegularExpression(parser: ParserInside): void {
+  const start = parser.pos;
+  let [escaped, inClass] = [false, false];
+  for (; ; parser.pos++) {
+    const char = parser.input.charAt(parser.pos);
+    if (char === "" || LINE_END.test(char)) parser.raise(start, "Unterminated regular expression");
+    if (!escaped && !inClass && char === "/") break;
+    if (!escaped && char === "[") inClass = true;
+    else if (!escaped && char === "]") inClass = false;
+    escaped = !escaped && char === "\\";
+  }
+  const pattern = parser.input.slice(start, parser.pos++);
+  parser.finishToken(tokTypes.regexp, { pattern, flags: parser.readWord1(), value: null });
+}
+
+function embed(text: string, tree: Program, returns: boolean): Outcome<ProgramSource> {
+  const body = tree.body.filter((node) => node.type !== "EmptyStatement" && !isDirective(node));
+  const [first, ...more] = body;
+  if (!first) return fail("invalid_program", "The program is empty: send an async arrow function.");
+  const module = body.find((node) => /^(?:Import|Export(?:Named|All))/.test(node.type));
+  if (module) return refuse(text, module, NO_MODULES);
+  if (more.length === 0) {
+    const whole = first.type === "ExportDefaultDeclaration" ? first.declaration : first;
+    const program = whole.type === "ExpressionStatement" ? whole.expression : whole;
+    if (isFunction(program, whole !== first)) {
+      return ok({ expression: cut(text, program), addedLines: 0 });
     }
-    if (only.type === "FunctionDeclaration") {
-      return refused(
-        text,
-        only,
-        "The program declares a function and never calls it: send an async arrow function.",
-      );
+    if (whole !== first) {
+      return refuse(text, program, "After export default stands an async arrow function.");
     }
   }
-  const exportDefault = tree.body.find((node) => node.type === "ExportDefaultDeclaration");
-  if (exportDefault) {
-    return refused(text, exportDefault, "Programs have no modules: remove export default.");
-  }
+  const exported = body.find((node) => node.type === "ExportDefaultDeclaration");
+  if (exported) return refuse(text, exported, NO_MODULES);
+  // Without a return the statements would run and the model would learn nothing of them.
+  if (!returns) return refuse(text, first, withoutReturn(first));
   return ok({ expression: `async () => {\n${text}\n}`, addedLines: 1 });
 }
 
-function exported(text: string, node: Node): Outcome<ProgramSource> {
-  if (node.type === "ArrowFunctionExpression") return asArrow(text, node);
-  if (node.type === "FunctionDeclaration" || node.type === "FunctionExpression") {
-    return ok({ expression: cut(text, node), addedLines: 0 });
-  }
-  return refused(text, node, "export default must be followed by an async arrow function.");
+function isFunction(node: Node, exported: boolean): boolean {
+  const { type } = node;
+  if (type === "ArrowFunctionExpression" || type === "FunctionExpression") return true;
+  return exported && type === "FunctionDeclaration";
 }
 
-function asArrow(text: string, node: Node): Outcome<ProgramSource> {
-  return ok({ expression: cut(text, node), addedLines: 0 });
+function isDirective(node: Node): boolean {
+  return "directive" in node;
+}
+
+function withoutReturn(node: Node): string {
+  return node.type === "FunctionDeclaration"
+    ? "The program declares a function and never calls it: send an async arrow function."
+    : "Send one async arrow function, or a body that ends in return: this returns nothing.";
 }
 
 /** The node's text with everything before it blanked, so that lines and columns stay. */
 function cut(text: string, node: Node): string {
   return text.slice(0, node.start).replace(/[^\n]/g, " ") + text.slice(node.start, node.end);
-}
-
-function refused(text: string, node: Node, message: string): Outcome<never> {
-  const before = text.slice(0, node.start).split("\n");
-  const line = before.length;
-  const column = (before.at(-1)?.length ?? 0) + 1;
-  return fail("invalid_program", message, { line, column, excerpt: caret(text, line, column) });
-}
-
-function syntaxFailure(text: string, error: AcornError): Failure {
-  const { line } = error.loc;
-  const column = error.loc.column + 1;
-  const where = `Line ${line}, column ${column}`;
-  const typescript = typescriptHint(text, error.pos);
-  const reason = error.message.replace(/\s*\(\d+:\d+\)$/, "");
-  const message = typescript
-    ? `${where}: programs are plain JavaScript, not TypeScript: ${typescript}.`
-    : `${where}: ${reason}.`;
-  return fail("invalid_program", message, { line, column, excerpt: caret(text, line, column) })
-    .failure;
-}
-
-const MAX_EXCERPT_CHARS = 120;
-
-/** The line of a position and a caret under its column. */
-function caret(text: string, line: number, column: number): string {
-  const source = (text.split("\n")[line - 1] ?? "").replaceAll("\t", " ");
-  const from = Math.max(0, column - 1 - MAX_EXCERPT_CHARS / 2);
-  const shown = source.slice(from, from + MAX_EXCERPT_CHARS);
-  return `${shown}\n${" ".repeat(Math.max(0, column - 1 - from))}^`;
-}
-
-const ANNOTATION = /^:\s*[A-Za-z_$][\w$.]*(?:<[^;=)]*>)?(?:\[\])*(?:\s*\|\s*[\w$."']+)*/;
-const STATEMENT = /(?:^|[\s;{}])(interface|type|enum|declare|namespace|abstract)\s+$/;
-
-/** What to remove when the error lies in TypeScript syntax, else `undefined`. */
-function typescriptHint(text: string, pos: number): string | undefined {
-  const before = text.slice(Math.max(0, pos - 200), pos);
-  const after = text.slice(pos, pos + 200);
-  const annotation = ANNOTATION.exec(after)?.[0];
-  if (annotation !== undefined && /[\w$)\]}?]\s*$/.test(before)) {
-    return `remove the type annotation "${clampChars(annotation, 60)}"`;
-  }
-  const keyword = STATEMENT.exec(before)?.[1];
-  if (keyword !== undefined) return `remove the ${keyword} declaration`;
-  const declared = /^(interface|enum|namespace|declare)\s+[A-Za-z_$]/.exec(after)?.[1];
-  if (declared !== undefined) return `remove the ${declared} declaration`;
-  const cast = /^(?:as|satisfies)\s+[A-Za-z_$][\w$.]*(?:\[\])*/.exec(after)?.[0];
-  if (cast !== undefined) return `remove "${clampChars(cast, 60)}"`;
-  if (/^!\s*[.;,)\]]/.test(after) || /!\s*$/.test(before)) return 'remove the "!" assertion';
-  if (/^\?\s*[:,)]/.test(after)) return 'remove the "?" of the optional parameter';
-  if (
-    /(?:^|[\s(])[\w$.]*<[\w$.,\s[\]|]*>?$/.test(before) &&
-    /^[\w$.,\s[\]|]*>?\s*[(=>]/.test(after)
-  ) {
-    return "remove the type parameters between < and >";
-  }
-  return undefined;
 }
