@@ -8,6 +8,7 @@ import {
   LIMITS,
   type ExecuteLimits,
 } from "./shared/limits.ts";
+import { clampUtf8, kindOf } from "./shared/text.ts";
 
 /** A deployment: everything that exists, written down once. */
 export interface ConnectaConfig {
@@ -60,7 +61,12 @@ export class ConfigError extends Error {
 const MIN_HEAP_BYTES = 2 * 1024 * 1024;
 
 const names = z.array(z.string().min(1));
-const limit = z.int().min(1).optional();
+/** Timers take no more; as bytes or counts it is no bound at all. */
+const limit = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+  .optional();
 
 /** Everything but connectors and executor, which are objects with behaviour. */
 const OPTIONS = z.strictObject({
@@ -93,11 +99,17 @@ const OPTIONS = z.strictObject({
 });
 
 const CONNECTOR_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
+/** What programs find under these names must not become a connector. */
 const RESERVED_GLOBALS = new Set(
   (
-    "connecta console globalThis undefined NaN Infinity JSON Math Date Object Array String Number " +
-    "Boolean Symbol Promise Proxy Reflect Map Set WeakMap WeakSet Error RegExp BigInt Function " +
-    "Intl Atomics Iterator eval isNaN isFinite parseInt parseFloat escape unescape"
+    "connecta console globalThis undefined NaN Infinity eval arguments isNaN isFinite parseFloat " +
+    "parseInt decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape Object " +
+    "Function Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError " +
+    "URIError InternalError Iterator Array String Number Boolean Symbol BigInt Math Date RegExp " +
+    "JSON Proxy Reflect Map Set WeakMap WeakSet WeakRef FinalizationRegistry Promise ArrayBuffer " +
+    "SharedArrayBuffer DataView Atomics Intl WebAssembly Uint8ClampedArray Int8Array Uint8Array " +
+    "Int16Array Uint16Array Int32Array Uint32Array BigInt64Array BigUint64Array Float16Array " +
+    "Float32Array Float64Array"
   ).split(" "),
 );
 
@@ -194,5 +206,6 @@ function readAuth(auth: ConnectaConfig["auth"]): Authenticate | undefined {
 /** What failed and where in the code; not the error's text, which may hold anything. */
 function printWhere(error: Error, what: string): void {
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
-  console.error([`connecta: ${error.name} in ${what}`, ...frames].join("\n"));
+  const subject = clampUtf8(what.replace(/[^\x20-\x7e]/g, "?"), LIMITS.echoBytes.value);
+  console.error([`connecta: ${kindOf(error)} in ${subject}`, ...frames].join("\n"));
 }

@@ -9,6 +9,7 @@ import type {
 import { fail, ok, type FailureCode, type Outcome } from "../shared/failure.ts";
 import { schemaProblem } from "../shared/schema.ts";
 import type { Scope } from "../shared/scope.ts";
+import { kindOf } from "../shared/text.ts";
 
 /** What a handler may know about the call it serves. */
 export interface ToolContext {
@@ -136,7 +137,7 @@ async function callHandler(
     }
     // The text of an unexpected error may hold anything, a credential included: it stays here.
     if (!scope.signal.aborted) scope.report(error, `${id}.${name}`);
-    const kind = error instanceof Error ? error.name : typeof error;
+    const kind = kindOf(error);
     return fail("connector_call_failed", `${id}.${name} failed unexpectedly (${kind}).`);
   }
 }

@@ -19,26 +19,30 @@ export type Gate = { readonly principal: string } | Response;
 
 const JSON_RPC_REFUSED = -32_000;
 
-/** Checks method, Host, Origin, announced size and identity, cheapest first. */
+/** Checks method, Origin, announced size and identity, cheapest first. */
 export async function passGate(request: Request, options: GateOptions): Promise<Gate> {
   if (request.method !== "POST") {
     return refuse(405, "Use POST: this endpoint keeps no session and sends nothing by itself.", {
       allow: "POST",
     });
   }
-  const hosts = options.allowedHosts ?? (options.authenticate ? undefined : loopbackNames());
-  const foreignHost = hosts && hostHeaderValidationResponse(request, [...hosts]);
-  if (foreignHost) return foreignHost;
   if (!originAllowed(request, options.allowedOrigins)) {
     return refuse(403, "This Origin may not call: add it to http.allowedOrigins if it should.");
   }
   const announced = Number(request.headers.get("content-length") ?? 0);
   const max = LIMITS.requestBodyBytes.value;
-  if (announced > max) return refuse(413, `The body is over ${max} bytes.`);
+  if (announced > max)
+    return refuse(413, `The body is over ${max} bytes.`, { connection: "close" });
   if (!options.authenticate) return { principal: "anonymous" };
   const principal = await options.authenticate(request);
   if (principal !== undefined) return { principal };
   return refuse(401, "Send the bearer token of this deployment.", { "www-authenticate": "Bearer" });
+}
+
+/** Answers a request that asks for a name which is not ours; a foreign page could have sent it. */
+export function refuseForeignHost(request: Request, options: GateOptions): Response | undefined {
+  const hosts = options.allowedHosts ?? (options.authenticate ? undefined : loopbackNames());
+  return hosts && hostHeaderValidationResponse(request, [...hosts]);
 }
 
 function loopbackNames(): readonly string[] {

@@ -1,6 +1,6 @@
 import type { McpHttpHandler } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
-import { passGate, type GateOptions } from "./gate.ts";
+import { passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
 
 /** The routes of a deployment. */
 export interface RouteOptions {
@@ -14,11 +14,17 @@ export interface RouteOptions {
 export function createRoutes(options: RouteOptions): Hono {
   const { mcp, gate, name, version } = options;
   const app = new Hono();
+  app.use(async ({ req }, next) => refuseForeignHost(req.raw, gate) ?? next());
   app.all("/mcp", async ({ req }) => {
     const passed = await passGate(req.raw, gate);
     if (passed instanceof Response) return passed;
     const { principal } = passed;
-    return mcp.fetch(req.raw, { authInfo: { token: "", clientId: principal, scopes: [] } });
+    const answer = await mcp.fetch(req.raw, {
+      authInfo: { token: "", clientId: principal, scopes: [] },
+    });
+    // The rest of the body was never read: the connection cannot carry another request.
+    if (answer.status === 413) answer.headers.set("connection", "close");
+    return answer;
   });
   app.get("/health", ({ json }) => json({ status: "ok", name, version }));
   app.notFound(({ json }) => json({ error: "Not found: the MCP endpoint is /mcp." }, 404));

@@ -4,6 +4,7 @@ import type { Connector, Tool, ToolResult } from "../shared/contracts.ts";
 import { fail, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { compileSchema, type CompiledSchema } from "../shared/schema.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
+import { kindOf } from "../shared/text.ts";
 import { withRecovery, type Surface } from "./recovery.ts";
 
 /** One call of one tool, whoever makes it. */
@@ -117,7 +118,7 @@ async function safely<T>(
     return await work();
   } catch (error) {
     if (!scope.signal.aborted) scope.report(error, address);
-    const kind = error instanceof Error ? error.name : typeof error;
+    const kind = kindOf(error);
     return fail("connector_call_failed", `${address} failed unexpectedly (${kind}).`);
   }
 }

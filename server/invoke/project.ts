@@ -7,13 +7,19 @@ export interface Projection {
   readonly missingFields: readonly string[];
 }
 
+/** One field on its way through the value, and whether some element lacked it. */
+interface Search {
+  readonly path: readonly Segment[];
+  missed: boolean;
+}
+
 type Segment = { readonly key: string; readonly each: boolean };
 
 const MAX_ECHO_BYTES = 128;
 
 /**
  * Keeps only the named paths of a value: `a.b` selects a property, `items[].id` the property of
- * every element. The shape above a selected place stays; a path that selects nothing is reported.
+ * every element. The shape above a selected place stays; a path that an element lacks is reported.
  */
 export function project(value: unknown, fields: readonly string[]): Outcome<Projection> {
   const missing: string[] = [];
@@ -25,9 +31,10 @@ export function project(value: unknown, fields: readonly string[]): Outcome<Proj
         findings: [{ path: "fields", code: "format", expected: "a.b or items[].id" }],
       });
     }
-    const selected = select(value, path, 0);
-    if (selected === undefined) missing.push(clampUtf8(field, MAX_ECHO_BYTES));
-    else data = merge(data, selected);
+    const search: Search = { path, missed: false };
+    const selected = select(value, search, 0);
+    if (selected === undefined || search.missed) missing.push(clampUtf8(field, MAX_ECHO_BYTES));
+    if (selected !== undefined) data = merge(data, selected);
   }
   return ok({ data: data ?? (Array.isArray(value) ? [] : {}), missingFields: missing });
 }
@@ -43,25 +50,28 @@ function parsePath(field: string): Segment[] | undefined {
   return segments;
 }
 
-function select(value: unknown, path: readonly Segment[], at: number): unknown {
-  const segment = path[at];
+function select(value: unknown, search: Search, at: number): unknown {
+  const segment = search.path[at];
   if (!segment) return value;
-  if (segment.key === "") return selectEach(value, path, at);
+  if (segment.key === "") return selectEach(value, search, at);
   if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment.key)) {
     return undefined;
   }
   const child = (value as Record<string, unknown>)[segment.key];
-  const selected = segment.each ? selectEach(child, path, at) : select(child, path, at + 1);
+  const selected = segment.each ? selectEach(child, search, at) : select(child, search, at + 1);
   if (selected === undefined) return undefined;
   return Object.defineProperty({}, segment.key, entry(selected));
 }
 
-function selectEach(value: unknown, path: readonly Segment[], at: number): unknown {
+function selectEach(value: unknown, search: Search, at: number): unknown {
   if (!Array.isArray(value)) return undefined;
-  const items = value.map((item) => select(item, path, at + 1));
-  return items.length > 0 && items.every((item) => item === undefined)
-    ? undefined
-    : items.map((item) => item ?? null);
+  const items = value.map((item) => select(item, search, at + 1));
+  if (items.length > 0 && items.every((item) => item === undefined)) return undefined;
+  return items.map((item, index) => {
+    if (item !== undefined) return item;
+    search.missed = true;
+    return isObject(value[index]) ? {} : null;
+  });
 }
 
 function merge(left: unknown, right: unknown): unknown {

@@ -6,7 +6,6 @@ export type Surface = "outside" | "inside";
 /** What the caller tried, as far as it helps to say how to go on. */
 export interface Attempt {
   readonly address: string;
-  readonly args?: unknown;
 }
 
 /** Adds the call that leads further, for the surface that the caller has. */
@@ -26,10 +25,7 @@ function recovery(failure: Failure, surface: Surface, attempt: Attempt): NextAct
     case "destructive_tool_requires_approval":
       return {
         tool: "call_destructive_tool",
-        arguments: {
-          address: failure.address ?? attempt.address,
-          ...(attempt.args !== undefined && { args: attempt.args }),
-        },
+        arguments: { address: failure.address ?? attempt.address },
       };
     case "auth_required":
       return {

@@ -113,6 +113,10 @@ function passThrough(
       ...(structuredContent !== undefined && { structuredContent }),
     });
   }
+  if (isError) {
+    const failed = unwrap(address, result);
+    if (!failed.ok) return failed;
+  }
   const text = structured || (allText(counted) ?? JSON.stringify(counted));
   const kept = stash.keep(address, text, scope);
   return kept.ok ? ok({ kind: "envelope", envelope: kept.value, blocks: binary }) : kept;

@@ -49,7 +49,7 @@ export async function listen(
     );
   }
   const executor = config.executor ?? quickjsExecutor();
-  const connecta = createConnecta({ ...config, executor });
+  const connecta = createConnecta({ ...withOwnName(config, hostname), executor });
   const server = createAdaptorServer({
     fetch: before
       ? async (request) => (await before(request)) ?? connecta.fetch(request)
@@ -66,6 +66,13 @@ export async function listen(
     port: bound.value,
     close: () => close(server, connecta.close),
   });
+}
+
+/** A loopback address of another name answers under that name too. */
+function withOwnName(config: ConnectaConfig, hostname: string): ConnectaConfig {
+  if (config.auth || config.http?.allowedHosts) return config;
+  const allowedHosts = [...new Set(["localhost", "127.0.0.1", "[::1]", hostname])];
+  return { ...config, http: { ...config.http, allowedHosts } };
 }
 
 function isLoopback(hostname: string): boolean {

@@ -1,23 +1,25 @@
 import { parse } from "acorn";
 import { existsSync, readFileSync } from "node:fs";
-import { resolve } from "node:path";
+import { basename, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ConnectaConfig } from "../config.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 
-const DEFAULT_FILE = "connecta.config.mjs";
+const DEFAULT_FILES = ["connecta.config.mjs", "connecta.config.ts"] as const;
 
-/** The absolute path of a config file, `connecta.config.mjs` of the working directory by default. */
-export function configPath(file: string = DEFAULT_FILE): string {
-  return resolve(file);
+/** The absolute path of a config file, by default `connecta.config.mjs`, else `.ts`, of the working directory. */
+export function configPath(file?: string): string {
+  const found = file ?? DEFAULT_FILES.find((name) => existsSync(name)) ?? DEFAULT_FILES[0];
+  return resolve(found);
 }
 
 /**
  * Imports a deployment's config file, `connecta.config.mjs` of the working directory by default.
  * @returns `not_found` or `invalid_args` with one line that names the file and the fix
  */
-export async function loadConfig(file: string = DEFAULT_FILE): Promise<Outcome<ConnectaConfig>> {
-  const path = configPath(file);
+export async function loadConfig(given?: string): Promise<Outcome<ConnectaConfig>> {
+  const path = configPath(given);
+  const file = given ?? basename(path);
   if (!existsSync(path)) {
     return fail("not_found", `${file} does not exist: write one, or name another with --config.`);
   }

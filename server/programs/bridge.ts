@@ -8,7 +8,7 @@ import { unwrap } from "../invoke/unwrap.ts";
 import type { Provider } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { toJson } from "../shared/json.ts";
-import type { ExecuteLimits } from "../shared/limits.ts";
+import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
 import { clampUtf8, utf8Length } from "../shared/text.ts";
 import type { Manifest } from "../view/protocol.ts";
@@ -30,7 +30,10 @@ export interface BridgeHost {
 }
 
 const MAX_SEARCH_PAGE = 100;
-const ECHO_BYTES = 512;
+const ECHO_BYTES = LIMITS.echoBytes.value;
+
+/** What a view's or block's own form adds to its content. */
+const ENVELOPE_BYTES = 1_024;
 
 type Args = readonly unknown[];
 
@@ -49,6 +52,9 @@ export class Bridge {
   readonly #host: BridgeHost;
   readonly #limits: ExecuteLimits;
   readonly #scope: Scope;
+  #spent = 0;
+  #rich = 0;
+  #lastUi: Promise<unknown> = Promise.resolve();
 
   constructor(host: BridgeHost, limits: ExecuteLimits, scope: Scope) {
     this.#host = host;
@@ -68,7 +74,7 @@ export class Bridge {
       call: this.#serve("call", (args) => this.#callArgs(args)),
       batch: this.#serve("batch", (args) => this.#batch(args)),
       shortcut: this.#serve("shortcut", (args) => this.#shortcut(args)),
-      emit: this.#serve("emit", (args) => Promise.resolve(this.emitted.emit(args))),
+      emit: this.#serve("emit", (args) => this.#emit(args)),
       ui: this.#serve("ui", (args) => this.#ui(args)),
     };
     return { name: "connecta", fns, prelude };
@@ -79,9 +85,15 @@ export class Bridge {
     work: (args: Args) => Promise<Outcome<string>>,
   ): (...args: unknown[]) => Promise<string> {
     return async (json) => {
-      const args = this.#readArgs(name, json);
-      const done = args.ok ? await work(args.value) : args;
-      return done.ok ? `{"ok":true,"value":${done.value}}` : this.#issue(done.failure);
+      try {
+        const args = this.#readArgs(name, json);
+        const done = args.ok ? await work(args.value) : args;
+        return done.ok ? `{"ok":true,"value":${done.value}}` : this.#issue(done.failure);
+      } catch (error) {
+        this.#scope.report(error, `connecta.${name}`);
+        const message = `The gateway failed; its log names request ${this.#scope.requestId}.`;
+        return this.#issue(failure("internal", message));
+      }
     };
   }
 
@@ -94,7 +106,9 @@ export class Bridge {
   /** Guest text is not trusted to be what the prelude would send. */
   #readArgs(name: string, json: unknown): Outcome<Args> {
     const rich = name === "emit" || name === "ui";
-    const max = this.#limits.maxArgumentBytes;
+    const { maxArgumentBytes, maxEmittedBytes } = this.#limits;
+    // What is emitted is measured against its own budget, once it is read.
+    const max = rich ? maxEmittedBytes + ENVELOPE_BYTES : maxArgumentBytes;
     const bytes = typeof json === "string" ? utf8Length(json) : 0;
     let parsed: unknown;
     try {
@@ -107,7 +121,8 @@ export class Bridge {
     const size = typeof notice.chars === "number" ? notice.chars : bytes;
     if (size === 0) return fail("invalid_args", `connecta.${name} takes JSON arguments.`);
     if (rich) return this.emitted.overBudget(size);
-    const subject = typeof notice.subject === "string" ? notice.subject : `connecta.${name}`;
+    const named = typeof notice.subject === "string" ? notice.subject : `connecta.${name}`;
+    const subject = clampUtf8(named, LIMITS.nameBytes.value);
     return fail(
       "budget_exceeded",
       `maxArgumentBytes: the arguments of ${subject} take ${size} bytes, at most ${max} may.`,
@@ -115,15 +130,29 @@ export class Bridge {
     );
   }
 
+  /** Reserves host calls before anything is awaited, so that none slips in between. */
   #spendCalls(count: number): Failure | undefined {
     const { maxHostCalls } = this.#limits;
-    const remaining = maxHostCalls - this.counts.calls - this.counts.searches;
-    if (count <= remaining) return undefined;
+    const remaining = maxHostCalls - this.#spent;
+    if (count <= remaining) {
+      this.#spent += count;
+      return undefined;
+    }
     return failure(
       "budget_exceeded",
       `maxHostCalls: ${count} asked for, ${remaining} of ${maxHostCalls} are left.`,
       { budget: "maxHostCalls", remaining },
     );
+  }
+
+  /** Refused blocks and views cost the host as much as accepted ones. */
+  #spendRich(): Failure | undefined {
+    const most = 2 * this.#limits.maxEmittedBlocks;
+    if (this.#rich++ < most) return undefined;
+    return failure("budget_exceeded", `maxEmittedBlocks: over ${most} calls of emit and ui.`, {
+      budget: "maxEmittedBlocks",
+      remaining: 0,
+    });
   }
 
   async #search(args: Args): Promise<Outcome<string>> {
@@ -145,7 +174,9 @@ export class Bridge {
     const start = performance.now();
     const done = await work();
     this.counts.searchMs += performance.now() - start;
-    return done.ok ? toJson(done.value, "The answer of discovery") : done;
+    if (done.ok) return toJson(done.value, "The answer of discovery");
+    const attempt = { address: done.failure.connector ?? "" };
+    return { ok: false, failure: withRecovery(done.failure, "inside", attempt) };
   }
 
   async #callArgs(args: Args): Promise<Outcome<string>> {
@@ -167,7 +198,6 @@ export class Bridge {
     if (spent) return { ok: false, failure: spent };
     const address = await this.#host.catalogs.shortcut(connector, property, this.#scope);
     if (address.ok) return this.#call(address.value, values);
-    this.counts.calls++;
     const attempt = { address: clampUtf8(`${connector}.${property}`, ECHO_BYTES) };
     return { ok: false, failure: withRecovery(address.failure, "inside", attempt) };
   }
@@ -195,10 +225,11 @@ export class Bridge {
     );
     let room = this.#limits.maxResultBytes;
     const entries = done.map(({ address, answer }) => {
-      room -= answer.ok ? answer.value.length : 0;
+      const bytes = answer.ok ? utf8Length(answer.value) : 0;
+      room -= bytes;
       const name = JSON.stringify(clampUtf8(address, ECHO_BYTES));
       // All answers of a batch cross the bridge together, under the bound of one.
-      const fits = !answer.ok || room >= 0 ? answer : this.#tooLarge(address, answer.value.length);
+      const fits = room >= 0 ? answer : this.#tooLarge(address, bytes);
       return fits.ok
         ? `{"address":${name},"ok":true,"data":${fits.value}}`
         : `{"address":${name},"ok":false,"error":${JSON.stringify(fits.failure)}}`;
@@ -243,7 +274,21 @@ export class Bridge {
     );
   }
 
-  async #ui(args: Args): Promise<Outcome<string>> {
+  #emit(args: Args): Promise<Outcome<string>> {
+    const spent = this.#spendRich();
+    return Promise.resolve(spent ? { ok: false, failure: spent } : this.emitted.emit(args));
+  }
+
+  /** One after the other, so that of two views the one that was called first stands. */
+  #ui(args: Args): Promise<Outcome<string>> {
+    const spent = this.#spendRich();
+    if (spent) return Promise.resolve({ ok: false, failure: spent });
+    const done = this.#lastUi.then(() => this.#uiInTurn(args));
+    this.#lastUi = done.catch(() => undefined);
+    return done;
+  }
+
+  async #uiInTurn(args: Args): Promise<Outcome<string>> {
     const accepted = this.emitted.checkUi(args);
     if (!accepted.ok) return accepted;
     const refused = await this.#admitReads(accepted.value.reads ?? {});
@@ -252,19 +297,17 @@ export class Bridge {
 
   /** Every read must resolve to an explicitly read-only tool now; nothing is dispatched. */
   async #admitReads(reads: Manifest): Promise<Failure | undefined> {
-    const found = await Promise.all(
-      Object.entries(reads).map(async ([name, { address }]) => {
-        const resolved = await this.#host.catalogs.resolve(address, this.#scope);
-        if (!resolved.ok) return withRecovery(resolved.failure, "inside", { address });
-        if (isExplicitlyReadOnly(resolved.value.tool)) return undefined;
-        return failure(
-          "destructive_tool_requires_approval",
-          `reads.${name} names a tool that is not marked read-only: a view only reads.`,
-          { address: clampUtf8(address, ECHO_BYTES) },
-        );
-      }),
-    );
-    return found.find((item) => item !== undefined);
+    for (const [name, { address }] of Object.entries(reads)) {
+      const resolved = await this.#host.catalogs.resolve(address, this.#scope);
+      if (!resolved.ok) return withRecovery(resolved.failure, "inside", { address });
+      if (isExplicitlyReadOnly(resolved.value.tool)) continue;
+      return failure(
+        "destructive_tool_requires_approval",
+        `reads.${name} names a tool that is not marked read-only: a view only reads.`,
+        { address: clampUtf8(address, ECHO_BYTES) },
+      );
+    }
+    return undefined;
   }
 }
 

@@ -117,8 +117,13 @@ function invalid(message: string): Outcome<never> {
   return fail("invalid_args", `${message}.`);
 }
 
+/** Whole groups of four, as every decoder takes them; the last may be padded. */
 function isBase64(data: unknown): data is string {
-  return typeof data === "string" && data !== "" && /^[A-Za-z0-9+/]+={0,2}$/.test(data);
+  return (
+    typeof data === "string" &&
+    data.length % 4 === 0 &&
+    /^[A-Za-z0-9+/]+(?:[AQgw]==|[AEIMQUYcgkosw048]=)?$/.test(data)
+  );
 }
 
 function isMediaType(mimeType: unknown, type: string): mimeType is string {

@@ -1,5 +1,6 @@
 import type { Failure } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { clampChars } from "../shared/text.ts";
 
 /** Timing and size aggregates of one run: numbers only. */
 export interface Diagnostics {
@@ -52,7 +53,5 @@ export function truncated(preview: string, totalChars: number): Record<string, u
 /** Joins log lines in call order, bounded in characters. */
 export function joinLogs(lines: readonly string[] | undefined): string | undefined {
   if (!lines || lines.length === 0) return undefined;
-  const text = lines.join("\n");
-  const max = LIMITS.logChars.value;
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`;
+  return clampChars(lines.join("\n"), LIMITS.logChars.value);
 }

@@ -26,7 +26,7 @@ export default function guest(
   const { isFinite } = Number;
   const { isView } = ArrayBuffer;
   const { isArray } = Array;
-  const { defineProperty, freeze, getPrototypeOf, prototype: objectPrototype } = Object;
+  const { create, defineProperty, freeze, getPrototypeOf, prototype: objectPrototype } = Object;
   const { apply } = Reflect;
   const arrayPrototype = Array.prototype as unknown;
   const toTag = objectPrototype.toString;
@@ -70,6 +70,23 @@ export default function guest(
     return remember(error, text);
   }
 
+  /** Built-in objects that JSON would turn into something empty without a word. */
+  const lost = create(null) as Record<string, string | undefined>;
+  lost["[object Promise]"] = "a Promise (await it)";
+  lost["[object Map]"] = "a Map (use Object.fromEntries)";
+  lost["[object Set]"] = "a Set (use an array)";
+  lost["[object Error]"] = "an Error (use its message)";
+  lost["[object RegExp]"] = "a regular expression";
+  lost["[object BigInt]"] = "a BigInt";
+  lost["[object Symbol]"] = "a symbol";
+  lost["[object WeakMap]"] =
+    lost["[object WeakSet]"] =
+    lost["[object WeakRef]"] =
+      "a weak reference";
+  lost["[object ArrayBuffer]"] = lost["[object SharedArrayBuffer]"] = "an ArrayBuffer";
+  lost["[object DataView]"] = "a DataView";
+  lost["[object Generator]"] = lost["[object AsyncGenerator]"] = "a generator";
+
   /** What keeps a value out of JSON, or nothing. */
   function foreign(value: unknown): string | undefined {
     if (typeof value === "bigint") return "a BigInt";
@@ -82,19 +99,7 @@ export default function guest(
       return undefined;
     }
     if (isView(value)) return "a typed array";
-    switch (apply(toTag, value, [])) {
-      case "[object Promise]":
-        return "a Promise (await it)";
-      case "[object Map]":
-        return "a Map (use Object.fromEntries)";
-      case "[object Set]":
-        return "a Set (use an array)";
-      case "[object ArrayBuffer]":
-      case "[object SharedArrayBuffer]":
-        return "an ArrayBuffer";
-      default:
-        return undefined;
-    }
+    return lost[apply(toTag, value, []) as string];
   }
 
   /** JSON text of a value; throws a typed error that names the path of what has no JSON form. */
@@ -184,7 +189,10 @@ export default function guest(
 
   for (const [identifier, id] of config.shortcuts) {
     const get = (_: object, property: string | symbol) => {
-      if (typeof property !== "string" || property === "then") return undefined;
+      // Promises and JSON ask every object for these two; such a tool has its address.
+      if (typeof property !== "string" || property === "then" || property === "toJSON") {
+        return undefined;
+      }
       return async (...args: unknown[]) =>
         send.shortcut(list([id, property, ...args], ["connector", "tool", "args"]));
     };
@@ -195,6 +203,7 @@ export default function guest(
   const print = console.log;
   const format = (value: unknown): string => {
     if (typeof value === "string") return value;
+    if (value === undefined) return "undefined";
     if (value instanceof ErrorClass) return value.name + ": " + value.message;
     try {
       return encode(value, "value");
@@ -241,14 +250,16 @@ export default function guest(
     }
     const members = apply(weakGet, known, [thrown]) as string | undefined;
     if (members !== undefined) return members;
-    if (internalPrototype !== undefined && getPrototypeOf(thrown) === internalPrototype) {
-      return '"code":"executor_limit","message":' + stringify(toText((thrown as Error).message));
-    }
     if (!(thrown instanceof ErrorClass)) {
       return '"code":"program_error","message":' + stringify("Threw " + format(thrown));
     }
     const message = stringify(toText(thrown.name) + ": " + toText(thrown.message));
     return '"code":"program_error","message":' + message + position(thrown, marker);
+  }
+
+  function isInternal(thrown: unknown): boolean {
+    if (typeof thrown !== "object" || thrown === null) return false;
+    return getPrototypeOf(thrown) === internalPrototype;
   }
 
   function succeed(value: unknown): string {
@@ -267,9 +278,14 @@ export default function guest(
   }
 
   // The interpreter's own `then`, not `await`: a changed Promise.prototype must not answer for it.
-  return (marker, program) =>
-    new PromiseClass((resolve) => {
-      const failed = (thrown: unknown) => resolve(report(thrown, marker));
+  return (marker, program) => {
+    delete (globalThis as { $connecta?: unknown }).$connecta;
+    return new PromiseClass((resolve, reject) => {
+      const failed = (thrown: unknown) => {
+        // The sandbox itself tells its limits.
+        if (internalPrototype !== undefined && isInternal(thrown)) reject(thrown);
+        else resolve(report(thrown, marker));
+      };
       const done = (value: unknown) => {
         try {
           resolve(succeed(value));
@@ -279,10 +295,15 @@ export default function guest(
       };
       try {
         const value = program();
-        if (value instanceof PromiseClass) apply(then, value, [done, failed]);
-        else done(value);
+        try {
+          apply(then, value, [done, failed]);
+        } catch {
+          // Not a promise of the language: a plain value.
+          done(value);
+        }
       } catch (thrown) {
         failed(thrown);
       }
     });
+  };
 }

@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { fail, failure, type Failure, type Outcome } from "../shared/failure.ts";
-import { clampChars } from "../shared/text.ts";
+import { toJson } from "../shared/json.ts";
+import { LIMITS } from "../shared/limits.ts";
+import { clampChars, clampUtf8 } from "../shared/text.ts";
 
 /** What the guest's runner reports: a value, a preview of a long one, or how it failed. */
 export type GuestOutcome =
@@ -9,6 +11,7 @@ export type GuestOutcome =
   | { readonly kind: "failure"; readonly failure: Failure };
 
 const MAX_MESSAGE_CHARS = 2_000;
+const MAX_PATH = LIMITS.echoBytes.value;
 
 const reported = z.union([
   z.strictObject({ ok: z.literal(true), value: z.unknown() }),
@@ -16,7 +19,7 @@ const reported = z.union([
   z.strictObject({ ok: z.literal(false), id: z.number() }),
   z.strictObject({
     ok: z.literal(false),
-    code: z.enum(["program_error", "not_serializable", "executor_limit"]),
+    code: z.enum(["program_error", "not_serializable"]),
     message: z.string(),
     path: z.string().optional(),
     line: z.number().optional(),
@@ -42,8 +45,9 @@ export function readOutcome(
   }
   const report = parsed.data;
   if (report.ok) {
-    if ("value" in report) return { kind: "value", value: report.value };
-    return { kind: "preview", preview: report.preview, totalChars: report.totalChars };
+    if ("value" in report) return bounded(report.value);
+    const preview = report.preview.slice(0, LIMITS.returnChars.value);
+    return { kind: "preview", preview, totalChars: report.totalChars };
   }
   if ("id" in report) {
     const known = issued.get(report.id);
@@ -53,15 +57,25 @@ export function readOutcome(
   return { kind: "failure", failure: ownFailure(report, addedLines) };
 }
 
+/** The runner keeps the bound; a program that took its place may not have. */
+function bounded(value: unknown): GuestOutcome {
+  const json = toJson(value, "The result");
+  if (!json.ok) return { kind: "failure", failure: json.failure };
+  const { length } = json.value;
+  if (length <= LIMITS.returnChars.value) return { kind: "value", value };
+  const preview = json.value.slice(0, LIMITS.returnChars.value);
+  return { kind: "preview", preview, totalChars: length };
+}
+
 type OwnReport = Extract<z.infer<typeof reported>, { code: string }>;
 
 function ownFailure(report: OwnReport, addedLines: number): Failure {
   const message = clampChars(report.message, MAX_MESSAGE_CHARS);
   switch (report.code) {
     case "not_serializable":
-      return failure("not_serializable", message, { path: report.path ?? "result" });
-    case "executor_limit":
-      return limitFailure(message);
+      return failure("not_serializable", message, {
+        path: clampUtf8(report.path ?? "result", MAX_PATH),
+      });
     case "program_error": {
       const line = report.line === undefined ? undefined : report.line - addedLines;
       if (line === undefined || line < 1) return failure("program_error", message);
@@ -70,17 +84,6 @@ function ownFailure(report: OwnReport, addedLines: number): Failure {
       return failure("program_error", where, { line, column });
     }
   }
-}
-
-/** The interpreter says only in words which of its two limits was hit. */
-function limitFailure(text: string): Failure {
-  if (text.includes("stack")) {
-    return failure("executor_limit", "The program recursed too deeply.", { limit: "stack" });
-  }
-  if (text.includes("memory")) {
-    return failure("executor_limit", "The program held too much memory.", { limit: "memory" });
-  }
-  return failure("program_error", text);
 }
 
 function tryParse(text: unknown): unknown {

@@ -1,10 +1,10 @@
 import guestSource from "./guest.ts?travel";
 import { identifier } from "../catalog/identifier.ts";
 import type { Connector, Executor, RunTimings } from "../shared/contracts.ts";
-import { fail, failure, type Failure, type Outcome } from "../shared/failure.ts";
+import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
 import { Permits } from "../shared/permits.ts";
-import type { Scope } from "../shared/scope.ts";
+import { withDeadline, type Scope } from "../shared/scope.ts";
 import { utf8Length } from "../shared/text.ts";
 import type { ViewPayload } from "../view/protocol.ts";
 import { Bridge, type BridgeHost } from "./bridge.ts";
@@ -38,6 +38,10 @@ export interface RunnerOptions extends BridgeHost {
 }
 
 const RETRY_AFTER_MS = 1_000;
+const GUARD_BYTES = 1024 * 1024;
+
+/** How long after its own deadline an executor may still answer before it is abandoned. */
+const GRACE_MS = 500;
 
 /** For the bridge that only says what every bridge looks like. */
 const NO_SCOPE: Scope = {
@@ -64,19 +68,20 @@ export class Runner {
       queued: limits.maxQueuedRuns,
       waitMs: limits.queueTimeoutMs,
     });
+    const largest = Math.max(limits.maxArgumentBytes, limits.maxEmittedBytes);
     // The bridge measures precisely and answers typed; the sandbox only guards against worse.
     this.#sandboxLimits = {
       ...limits,
-      maxArgumentBytes: limits.maxArgumentBytes * 4,
-      maxResultBytes: limits.maxResultBytes * 2,
-      maxSourceBytes: limits.maxSourceBytes * 2,
+      maxArgumentBytes: largest * 4,
+      maxResultBytes: Math.max(limits.maxResultBytes * 2, GUARD_BYTES),
+      maxSourceBytes: limits.maxSourceBytes + GUARD_BYTES,
     };
     const config: GuestConfig = {
       shortcuts: connectors.map(({ id }) => [identifier(id), id]),
-      maxArgumentChars: limits.maxArgumentBytes,
+      maxArgumentChars: largest,
       maxReturnChars: LIMITS.returnChars.value,
     };
-    this.#prelude = `const $connecta=(${guestSource})(connecta,${JSON.stringify(config)});`;
+    this.#prelude = `globalThis.$connecta=(${guestSource})(connecta,${JSON.stringify(config)});`;
     const common = new Bridge(options, limits, NO_SCOPE).provider(this.#prelude);
     options.executor.prepare?.([common], this.#sandboxLimits);
   }
@@ -90,13 +95,14 @@ export class Runner {
     const diagnostics = wantsDiagnostics ? trace.report(bridge) : undefined;
     const logs = joinLogs(trace.logs);
     const { blocks, payload } = bridge.emitted;
-    const common = { ...(logs !== undefined && { logs }), ...(diagnostics && { diagnostics }) };
+    const said = logs === undefined ? {} : { logs };
     if (!ended.ok) {
       const envelope = {
         error: ended.failure,
-        ...common,
+        ...said,
         ...(blocks.length > 0 && { emittedDiscarded: blocks.length }),
         ...(payload && { uiDiscarded: true as const }),
+        ...(diagnostics && { diagnostics }),
       };
       return { ok: false, envelope };
     }
@@ -104,7 +110,8 @@ export class Runner {
       result: ended.value,
       ...(blocks.length > 0 && { emitted: blocks.length }),
       ...(payload && { ui: true as const }),
-      ...common,
+      ...said,
+      ...(diagnostics && { diagnostics }),
     };
     return { ok: true, envelope, blocks, ...(payload && { view: payload }) };
   }
@@ -146,17 +153,24 @@ export class Runner {
     trace: Trace,
     scope: Scope,
   ): Promise<Outcome<unknown>> {
-    const { executor } = this.#options;
     let ended: Failure | undefined;
     const code = `()=>{"use strict";return $connecta(new Error(),(\n${program.expression}\n))}`;
-    const answer = await executor
-      .execute(code, [bridge.provider(this.#prelude)], {
-        signal: scope.signal,
-        limits: this.#sandboxLimits,
-        onFailure: (reported) => (ended = reported),
-        onTimings: (timings) => (trace.timings = timings),
-      })
-      .catch((error: unknown) => ({ result: undefined, error: String(error), logs: [] }));
+    const deadlineMs = this.#options.limits.timeoutMs + GRACE_MS;
+    const settled = await withDeadline(scope, deadlineMs, "The program", async ({ signal }) =>
+      ok(
+        await this.#options.executor.execute(code, [bridge.provider(this.#prelude)], {
+          signal,
+          limits: this.#sandboxLimits,
+          onFailure: (reported) => (ended ??= reported),
+          onTimings: (timings) => (trace.timings = timings),
+        }),
+      ),
+    ).catch((error: unknown) => {
+      scope.report(error, "the executor");
+      return fail("executor_crashed", "The executor failed; run the program again.");
+    });
+    if (!settled.ok) return { ok: false, failure: abandoned(settled.failure) };
+    const answer = settled.value;
     trace.ran(answer.logs, answer.result);
     if (ended) return { ok: false, failure: ended };
     if (answer.error !== undefined) return executorFailure(answer.error);
@@ -169,6 +183,18 @@ export class Runner {
       case "failure":
         return { ok: false, failure: outcome.failure };
     }
+  }
+}
+
+/** An executor that did not answer in time, or whose caller went away. */
+function abandoned(reason: Failure): Failure {
+  switch (reason.code) {
+    case "timeout":
+      return failure("executor_timeout", "The program took longer than it may.");
+    case "cancelled":
+      return failure("executor_cancelled", "The run was cancelled.");
+    default:
+      return reason;
   }
 }
 

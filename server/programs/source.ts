@@ -155,8 +155,8 @@ function embed(text: string, tree: Program, returns: boolean): Outcome<ProgramSo
   }
   const exported = body.find((node) => node.type === "ExportDefaultDeclaration");
   if (exported) return refuse(text, exported, NO_MODULES);
-  // Without a return the statements would run and the model would learn nothing of them.
-  if (!returns) return refuse(text, first, withoutReturn(first));
+  // These would run, answer null and leave the model to guess.
+  if (!returns && body.every(isSilent)) return refuse(text, first, withoutReturn(first));
   return ok({ expression: `async () => {\n${text}\n}`, addedLines: 1 });
 }
 
@@ -168,6 +168,11 @@ function isFunction(node: Node, exported: boolean): boolean {
 
 function isDirective(node: Node): boolean {
   return "directive" in node;
+}
+
+/** A statement that declares or computes something and hands it to nobody. */
+function isSilent({ type }: Node): boolean {
+  return /Declaration$|^(?:ExpressionStatement|BlockStatement|LabeledStatement)$/.test(type);
 }
 
 function withoutReturn(node: Node): string {

@@ -9,6 +9,9 @@ export interface CompiledSchema {
   check(value: unknown): readonly Finding[];
 }
 
+/** A value that exhausts the validator was not validated, so it must not pass. */
+const TOO_DEEP: Finding = { path: "args", code: "depth", expected: "a value less deeply nested" };
+
 const MAX_FINDINGS = 3;
 const EXPECTED_BYTES = 160;
 const APPLICATORS = new Set([
@@ -40,8 +43,8 @@ export function compileSchema(schema: JsonSchema): CompiledSchema {
       try {
         const { valid, errors } = validator.validate(value);
         return valid ? [] : findings(errors, schema);
-      } catch {
-        return [];
+      } catch (error) {
+        return error instanceof RangeError ? [TOO_DEEP] : [];
       }
     },
   };

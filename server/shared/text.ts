@@ -1,6 +1,12 @@
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
 
+/** The class of an error, or what else was thrown; never its text, nor a name that is no name. */
+export function kindOf(error: unknown): string {
+  const name = error instanceof Error ? error.name : typeof error;
+  return /^[A-Za-z]{1,40}$/.test(name) ? name : "Error";
+}
+
 /** UTF-8 length of a string, in bytes. */
 export function utf8Length(text: string): number {
   let bytes = text.length;

@@ -45,7 +45,9 @@ const MAX_SEARCH_PAGE = 50;
 
 const searchTools: Handler<"search_tools"> = async (deps, input, scope) => {
   const page = await search(deps.catalogs, input, { maxLimit: MAX_SEARCH_PAGE }, scope);
-  return page.ok ? toolResult(byConnector(page.value)) : failedResult(page.failure);
+  if (page.ok) return toolResult(byConnector(page.value));
+  const attempt = { address: page.failure.connector ?? "" };
+  return failedResult(withRecovery(page.failure, "outside", attempt));
 };
 
 interface CallRequest {
@@ -125,7 +127,7 @@ const authorizeConnector: Handler<"authorize_connector"> = async (deps, input, s
 function unknownConnector(deps: ToolDeps, name: string) {
   const ids = deps.connectors.map(({ id }) => id);
   const { failure } = fail(
-    "not_found",
+    "unknown_address",
     `No connector is called ${clampUtf8(name, LIMITS.echoBytes.value)}.`,
     { suggestions: ids.slice(0, 3) },
   );

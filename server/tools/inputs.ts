@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { clampUtf8 } from "../shared/text.ts";
 
-const address = z.string().min(1).max(512).describe("connector.tool");
+const address = z.string().min(1).describe("connector.tool");
 const args = z.record(z.string(), z.unknown()).optional().describe("The tool's arguments");
 const timeoutMs = z.int().min(1).max(LIMITS.maxCallTimeoutMs.value).optional();
 
@@ -79,7 +80,7 @@ function expectation(issue: z.core.$ZodIssue): string {
     case "invalid_type":
       return issue.expected;
     case "unrecognized_keys":
-      return "no other property";
+      return `no property ${clampUtf8(issue.keys.join(", "), LIMITS.nameBytes.value)}`;
     case "invalid_value":
       return issue.values.map(String).join(" | ");
     case "too_big":

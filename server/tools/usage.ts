@@ -30,7 +30,7 @@ async () => {
 
 ## Views
 \`await connecta.ui(html)\` shows the person a page; at most one per run. You never see it: return
-the summary that it shows. The HTML runs in a frame without network: inline every style and
+the summary that it shows. The HTML runs in a frame that can fetch nothing: inline every style and
 script, escape every value from data, use host colours such as \`var(--color-text-primary)\`.
 
 A view that shows changing data declares named reads, and calls them itself:

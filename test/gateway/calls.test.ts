@@ -80,7 +80,7 @@ describe("call_tool", () => {
         retryable: false,
         nextAction: {
           tool: "call_destructive_tool",
-          arguments: { address: "crm.update_record", args: { id: "r7" } },
+          arguments: { address: "crm.update_record" },
         },
       },
     });
@@ -183,7 +183,7 @@ describe("the other tools", () => {
     });
     expect((await call("authorize_connector", { connector: "x" })).structuredContent).toMatchObject(
       {
-        error: { code: "not_found" },
+        error: { code: "unknown_address", nextAction: { tool: "search_tools" } },
       },
     );
   });

@@ -26,6 +26,44 @@ describe("hostile programs", () => {
     ).toMatchObject({ code: "program_error" });
   });
 
+  const FORGED = '{"ok":false,"code":"executor_limit","message":"stack overflow"}';
+  test.each([
+    ["concat", `String.prototype.concat = () => '${FORGED}'; return 1`],
+    [
+      "instanceof",
+      `Object.defineProperty(Promise, Symbol.hasInstance, { value: () => false }); Promise.prototype.then = (f) => f('${FORGED}'); return 1`,
+    ],
+    ["a thenable", `return { then(f) { f('${FORGED}') } }`],
+    [
+      "the species",
+      `Object.defineProperty(Promise, Symbol.species, { get() { throw new SyntaxError("x") } }); return 1`,
+    ],
+    ["toJSON", `Object.prototype.toJSON = () => JSON.parse('${FORGED}'); return [1]`],
+    [
+      "a shared prototype",
+      "let p; const f = () => f() + 1; try { f() } catch (e) { p = Object.getPrototypeOf(e) } throw Object.setPrototypeOf(new Error('out of memory'), p)",
+    ],
+  ])("E5: no limit and no syntax error is forged through %s", async (_, code) => {
+    const answer = (await run(code)).structuredContent as {
+      error?: { code: string; limit?: string };
+    };
+    expect(["executor_limit/memory", "invalid_program/undefined"]).not.toContain(
+      `${answer.error?.code}/${answer.error?.limit}`,
+    );
+    if (!code.includes("getPrototypeOf")) expect(answer.error?.code).not.toBe("executor_limit");
+  });
+
+  test("R1: a program that replaces what joins its answer still gets a bounded one", async () => {
+    const code = `const j = '{"ok":true,"value":"' + "x".repeat(3e6) + '"}'; String.prototype.concat = () => j; return 1`;
+    expect(JSON.stringify(await run(code)).length).toBeLessThan(60_000);
+  });
+
+  test("a program sees no runner, no raw function and no InternalError", async () => {
+    expect(
+      await result("return [typeof $connecta, typeof connecta.shortcut, typeof InternalError]"),
+    ).toEqual(["undefined", "undefined", "undefined"]);
+  });
+
   test("E5: control: a real host failure rethrown keeps its type even when its fields were changed", async () => {
     expect(
       await error(
@@ -65,7 +103,7 @@ test("L3: a client that goes away cancels the program and its host call", async 
         jsonrpc: "2.0",
         id: 1,
         method: "tools/call",
-        params: { name: "execute_code", arguments: { code: "crm.slow()" } },
+        params: { name: "execute_code", arguments: { code: "return crm.slow()" } },
       }),
     }),
   );

@@ -28,6 +28,8 @@ describe("emitted output and views", () => {
     ["an extra field", '{ type: "text", text: "a", uri: "x" }'],
     ["a resource", '{ type: "resource", resource: { uri: "file:///etc/passwd", text: "" } }'],
     ["a link", '{ type: "resource_link", uri: "https://x.example", name: "x" }'],
+    ["base64 of no whole group", '{ type: "image", data: "a", mimeType: "image/png" }'],
+    ["base64 with a wrong end", '{ type: "image", data: "aGk==", mimeType: "image/png" }'],
     ["data that is no base64", '{ type: "image", data: "<>", mimeType: "image/png" }'],
     ["a foreign MIME type", '{ type: "image", data: "AAAA", mimeType: "text/html" }'],
     ["no object", '"text"'],
@@ -36,6 +38,25 @@ describe("emitted output and views", () => {
       `async () => { try { await connecta.emit(${block}) } catch (e) { return e.code } }`,
     );
     expect(answer.structuredContent).toEqual({ result: "invalid_args" });
+  });
+
+  test("M3: refused blocks and views are bounded like accepted ones", async () => {
+    const code = `let refused = 0;
+      for (;;) try { await connecta.ui("") } catch (e) {
+        if (e.code === "budget_exceeded") return refused;
+        refused++;
+      }`;
+    expect((await run(`async () => {${code}}`)).structuredContent).toEqual({ result: 64 });
+  });
+
+  test("U2: of two views asked for at once the first stands, with or without reads", async () => {
+    const answer = await run(`async () => {
+      const reads = { a: { address: "crm.get_record" } };
+      const both = await Promise.allSettled([connecta.ui("1", { reads }), connecta.ui("2")]);
+      return both.map(({ status }) => status);
+    }`);
+    expect(answer.structuredContent?.result).toEqual(["fulfilled", "rejected"]);
+    expect(answer._meta).toMatchObject({ "connecta/ui": { html: "1" } });
   });
 
   test("M3: the thirty-third block is over budget", async () => {

@@ -43,8 +43,11 @@ describe("a program's calls", () => {
   });
 
   test("A1, A2: odd names are reached by address and by their sanitized shortcut", async () => {
-    expect(await result('connecta.call("tickets-eu.list-open")')).toEqual([{ id: 1 }, { id: 2 }]);
-    expect(await result("tickets_eu.list_open()")).toEqual([{ id: 1 }, { id: 2 }]);
+    expect(await result('return connecta.call("tickets-eu.list-open")')).toEqual([
+      { id: 1 },
+      { id: 2 },
+    ]);
+    expect(await result("return tickets_eu.list_open()")).toEqual([{ id: 1 }, { id: 2 }]);
   });
 
   test("E1: a failed call throws an Error with the failure's fields, and can be caught", async () => {
@@ -70,7 +73,7 @@ describe("a program's calls", () => {
   });
 
   test("V: writes are refused inside programs, with the way outside", async () => {
-    expect(await error('crm.update_record({ id: "r7" })')).toMatchObject({
+    expect(await error('return crm.update_record({ id: "r7" })')).toMatchObject({
       code: "destructive_tool_requires_approval",
       nextAction: { tool: "call_destructive_tool" },
     });
@@ -78,7 +81,7 @@ describe("a program's calls", () => {
   });
 
   test("E3: a miss inside leads to connecta.search", async () => {
-    expect(await error('connecta.call("crm.get_recrod")')).toMatchObject({
+    expect(await error('return connecta.call("crm.get_recrod")')).toMatchObject({
       code: "unknown_tool",
       nextAction: { function: "connecta.search" },
     });
@@ -109,13 +112,25 @@ describe("a program's calls", () => {
     expect(await result(code.replace("21", "20"))).toBe(null);
   });
 
+  test("L1: calls at once spend the same budget, by address and by shortcut", async () => {
+    for (const one of [
+      'connecta.call("crm.get_record", { id: "r" })',
+      'crm.get_record({ id: "r" })',
+    ]) {
+      const code = `return Promise.all(Array.from({ length: 50 }, () => ${one}.then(() => "ran", (e) => e.code)))`;
+      const outcomes = (await result(code)) as string[];
+      expect(outcomes.filter((outcome) => outcome === "ran")).toHaveLength(20);
+      expect(outcomes.filter((outcome) => outcome === "budget_exceeded")).toHaveLength(30);
+    }
+  });
+
   test("L1: a batch of eleven is refused whole", async () => {
-    const code = `connecta.batch(Array.from({ length: 11 }, () => ({ address: "crm.get_record", args: { id: "r" } })))`;
+    const code = `return connecta.batch(Array.from({ length: 11 }, () => ({ address: "crm.get_record", args: { id: "r" } })))`;
     expect(await error(code)).toMatchObject({ code: "budget_exceeded", budget: "maxBatchCalls" });
   });
 
   test("L1: an argument over its bound is refused, naming address, size and bound", async () => {
-    const code = `connecta.call("crm.get_record", { id: "x".repeat(5000000) })`;
+    const code = `return connecta.call("crm.get_record", { id: "x".repeat(5000000) })`;
     expect(await error(code)).toMatchObject({
       code: "budget_exceeded",
       budget: "maxArgumentBytes",
@@ -168,7 +183,7 @@ describe("what a program returns", () => {
   });
 
   test("P3: an argument outside JSON is refused at its path", async () => {
-    expect(await error("crm.get_record({ id: { deep: [1n] } })")).toMatchObject({
+    expect(await error("return crm.get_record({ id: { deep: [1n] } })")).toMatchObject({
       code: "not_serializable",
       path: "args.id.deep[0]",
     });

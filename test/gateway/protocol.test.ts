@@ -120,3 +120,10 @@ describe("both protocol generations from one handler", () => {
     },
   );
 });
+
+test("a name that is not ours is answered nowhere, not even by /health", async () => {
+  const ask = (host: string) =>
+    fixture.connecta.fetch(new Request("http://127.0.0.1:8787/health", { headers: { host } }));
+  expect((await ask("evil.example")).status).toBe(403);
+  expect((await ask("localhost:8787")).status).toBe(200);
+});

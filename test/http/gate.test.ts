@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { bearer } from "../../server/access/bearer.ts";
-import { passGate, type GateOptions } from "../../server/http/gate.ts";
+import { passGate, refuseForeignHost, type GateOptions } from "../../server/http/gate.ts";
 
 const OPEN: GateOptions = { authenticate: undefined, allowedHosts: undefined, allowedOrigins: [] };
 
@@ -13,6 +13,8 @@ function request(headers: Record<string, string> = {}, method = "POST"): Request
 }
 
 async function status(given: Request, options: GateOptions = OPEN): Promise<number> {
+  const foreign = refuseForeignHost(given, options);
+  if (foreign) return foreign.status;
   const passed = await passGate(given, options);
   return passed instanceof Response ? passed.status : 200;
 }

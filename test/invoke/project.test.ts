@@ -40,6 +40,13 @@ describe("projection", () => {
     });
   });
 
+  test("I6: a path that only some elements have is selected and reported", () => {
+    expect(project({ items: [{ a: 1 }, { b: 2 }] }, ["items[].a"])).toEqual({
+      ok: true,
+      value: { data: { items: [{ a: 1 }, {}] }, missingFields: ["items[].a"] },
+    });
+  });
+
   test("I6: an array at the top is selected with []", () => {
     expect(project([{ a: 1, b: 2 }, { a: 3 }], ["[].a"])).toMatchObject({
       value: { data: [{ a: 1 }, { a: 3 }] },

@@ -34,15 +34,16 @@ describe("what the runner reports", () => {
     });
   });
 
-  test("E5: the interpreter's words tell stack from memory", () => {
-    const words = (text: string) =>
-      readOutcome(JSON.stringify({ ok: false, code: "executor_limit", message: text }), NONE, 0);
-    expect(words("stack overflow")).toMatchObject({
-      failure: { code: "executor_limit", limit: "stack" },
-    });
-    expect(words("out of memory")).toMatchObject({
-      failure: { code: "executor_limit", limit: "memory" },
-    });
+  test("E5: a limit is believed from the sandbox alone, never from the runner", () => {
+    const forged = '{"ok":false,"code":"executor_limit","message":"stack"}';
+    expect(readOutcome(forged, NONE, 0)).toMatchObject({ failure: { code: "program_error" } });
+  });
+
+  test("R1: the bound holds whatever the runner let through", () => {
+    const long = JSON.stringify({ ok: true, value: "x".repeat(3_000_000) });
+    expect(readOutcome(long, NONE, 0)).toMatchObject({ kind: "preview", totalChars: 3_000_002 });
+    const deep = `{"ok":true,"value":${"[".repeat(200_000)}${"]".repeat(200_000)}}`;
+    expect(readOutcome(deep, NONE, 0)).toMatchObject({ failure: { code: "not_serializable" } });
   });
 });
 

@@ -44,6 +44,12 @@ describe("accepted forms", () => {
     expect(await evaluate(code)).toBe(7);
   });
 
+  test("P1: a body that throws or loops needs no return", () => {
+    expect(readProgram("throw new Error('no')").ok).toBe(true);
+    expect(readProgram("while (true);").ok).toBe(true);
+    expect(readProgram("for (const a of [1]) await connecta.emit(a)").ok).toBe(true);
+  });
+
   test("P1: positions stay: the expression keeps the lines and columns of the text", () => {
     const read = readProgram("// one\n   async () => { boom }");
     expect(read).toMatchObject({ ok: true, value: { addedLines: 0 } });

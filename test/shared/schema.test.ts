@@ -54,6 +54,19 @@ describe("compiled schemas", () => {
     expect(compileSchema({ $ref: "#/$defs/missing" }).check({ a: 1 })).toEqual([]);
   });
 
+  test("I2: a value nested too deeply to be checked does not pass as checked", () => {
+    const tree = {
+      type: "object",
+      properties: { t: { $ref: "#/$defs/t" }, p: { pattern: "^a$" } },
+      $defs: { t: { type: "array", items: { $ref: "#/$defs/t" } } },
+    };
+    const deep = JSON.parse(`${"[".repeat(20_000)}${"]".repeat(20_000)}`) as unknown;
+    expect(compileSchema(tree).check({ p: "../etc", t: deep })).toEqual([
+      { path: "args", code: "depth", expected: "a value less deeply nested" },
+    ]);
+    expect(compileSchema(tree).check({ p: "a", t: [[[]]] })).toEqual([]);
+  });
+
   test("checking does not write into the schema that clients are shown", () => {
     const before = JSON.stringify(schema);
     compileSchema(schema).check({});

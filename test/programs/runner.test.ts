@@ -1,0 +1,78 @@
+import { describe, expect, test, vi } from "vitest";
+import { Catalogs } from "../../server/catalog/catalogs.ts";
+import { Invoker } from "../../server/invoke/invoke.ts";
+import { Runner } from "../../server/programs/runner.ts";
+import type { Executor } from "../../server/shared/contracts.ts";
+import { defaultExecuteLimits, type ExecuteLimits } from "../../server/shared/limits.ts";
+import { testScope } from "../support/scope.ts";
+
+function runner(execute: Executor["execute"], limits: Partial<ExecuteLimits> = {}): Runner {
+  const catalogs = new Catalogs([]);
+  return new Runner({
+    connectors: [],
+    catalogs,
+    invoker: new Invoker(catalogs),
+    executor: { execute },
+    limits: { ...defaultExecuteLimits(), ...limits },
+  });
+}
+
+const never = () => new Promise<never>(() => {});
+
+describe("executors of any kind", () => {
+  test("X1: one that ignores its deadline is abandoned, and gives its permit back", async () => {
+    vi.useFakeTimers();
+    try {
+      const one = runner(never, { maxRuns: 1, timeoutMs: 1_000 });
+      const first = one.run("return 1", false, testScope());
+      await vi.advanceTimersByTimeAsync(1_500);
+      expect(await first).toMatchObject({ envelope: { error: { code: "executor_timeout" } } });
+      const second = one.run("return 1", false, testScope());
+      await vi.advanceTimersByTimeAsync(1_500);
+      expect(await second).toMatchObject({ envelope: { error: { code: "executor_timeout" } } });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("L3: one that takes no signal is abandoned when the caller goes away", async () => {
+    const controller = new AbortController();
+    const run = runner(never).run("return 1", false, testScope({ signal: controller.signal }));
+    controller.abort();
+    expect(await run).toMatchObject({ envelope: { error: { code: "executor_cancelled" } } });
+  });
+
+  test("E4: what a broken executor throws stays here, and the operator hears of it", async () => {
+    const report = vi.fn<(error: unknown, what: string) => void>();
+    const broken = runner(() => Promise.reject(new Error("secret path")));
+    const ended = await broken.run("return 1", false, testScope({ report }));
+    expect(ended).toMatchObject({ envelope: { error: { code: "executor_crashed" } } });
+    expect(JSON.stringify(ended)).not.toContain("secret");
+    expect(report).toHaveBeenCalledOnce();
+  });
+
+  test("L2: runs beyond the queue are refused at once, saying when to come back", async () => {
+    const one = runner(never, { maxRuns: 1, maxQueuedRuns: 1 });
+    const controller = new AbortController();
+    const scope = testScope({ signal: controller.signal });
+    const [first, second] = [one.run("return 1", false, scope), one.run("return 1", false, scope)];
+    expect(await one.run("return 1", false, scope)).toMatchObject({
+      envelope: { error: { code: "executor_overloaded", retryable: true, retryAfterMs: 1_000 } },
+    });
+    controller.abort();
+    await Promise.all([first, second]);
+  });
+
+  test("L1: source over its bound is refused before anything reads it", async () => {
+    const execute = vi.fn<Executor["execute"]>();
+    const ended = await runner(execute, { maxSourceBytes: 50 }).run(
+      `return "${"x".repeat(50)}"`,
+      false,
+      testScope(),
+    );
+    expect(ended).toMatchObject({
+      envelope: { error: { code: "budget_exceeded", budget: "maxSourceBytes", bytes: 59 } },
+    });
+    expect(execute).not.toHaveBeenCalled();
+  });
+});
