@@ -13,9 +13,10 @@ import type { Scope } from "../shared/scope.ts";
 import { clampUtf8 } from "../shared/text.ts";
 import { APPS_EXTENSION, SHELL_MIME_TYPE, readShell } from "../view/shell.ts";
 import { defineTools, type ToolDefinition } from "./definitions.ts";
-import { callMetaTool, isToolName, type ToolDeps } from "./handlers.ts";
+import { callMetaTool, isToolName } from "./handlers.ts";
 import { failedResult, type McpToolResult } from "./result.ts";
 import { INSTRUCTIONS } from "./texts.ts";
+import type { ToolDeps } from "./tool.ts";
 
 /** How a deployment presents itself. */
 export interface McpOptions extends ToolDeps {

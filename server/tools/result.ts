@@ -32,3 +32,19 @@ export function toolResult(
 export function failedResult(failure: Failure): McpToolResult {
   return toolResult({ ok: false, error: failure }, { isError: true });
 }
+
+/** An integration's own result in MCP form, its blocks unchanged. */
+export function passedThrough(result: {
+  readonly content: readonly ContentBlock[];
+  readonly structuredContent?: unknown;
+  readonly isError: boolean;
+}): McpToolResult {
+  const { content, structuredContent, isError } = result;
+  return {
+    content: [...content],
+    ...(structuredContent !== undefined && {
+      structuredContent: structuredContent as Record<string, unknown>,
+    }),
+    ...(isError && { isError: true as const }),
+  };
+}

@@ -1,0 +1,12 @@
+import { LIMITS } from "../shared/limits.ts";
+import { failedResult, toolResult } from "./result.ts";
+import type { Handler } from "./tool.ts";
+
+/** Reads a page of a truncated result. */
+export const getResult: Handler<"get_result"> = (deps, input, scope) => {
+  const maxBytes = input.maxBytes ?? LIMITS.inlineResultBytes.value;
+  const page = deps.stash.page(input.id, input.offset ?? 0, maxBytes, scope);
+  return Promise.resolve(
+    page.ok ? toolResult({ ok: true, ...page.value }) : failedResult(page.failure),
+  );
+};

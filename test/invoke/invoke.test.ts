@@ -1,0 +1,142 @@
+import { describe, expect, test, vi } from "vitest";
+import { Catalogs } from "../../server/catalog/catalogs.ts";
+import { Invoker, type Invocation } from "../../server/invoke/invoke.ts";
+import type { Connector, ToolResult } from "../../server/shared/contracts.ts";
+import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
+import { testScope } from "../support/scope.ts";
+
+type Answer = () => Promise<Outcome<ToolResult>>;
+
+function connector(answer: Answer): Connector {
+  const tool = (name: string, readOnlyHint: boolean) => ({
+    name,
+    description: name,
+    inputSchema: { type: "object" },
+    annotations: { readOnlyHint },
+  });
+  return {
+    id: "crm",
+    kind: "api",
+    listTools: async () => ok([tool("read", true), tool("write", false)]),
+    callTool: answer,
+  };
+}
+
+/** A path whose catalog is loaded, so that only the call itself takes time. */
+async function path(answer: Answer): Promise<Invoker> {
+  const catalogs = new Catalogs([connector(answer)]);
+  await catalogs.resolve("crm.read", testScope());
+  return new Invoker(catalogs);
+}
+
+const CALL: Invocation = {
+  address: "crm.read",
+  args: {},
+  access: "read",
+  surface: "outside",
+  timeoutMs: 60_000,
+  maxRetries: 0,
+};
+
+async function invoke(answer: Answer, call: Partial<Invocation> = {}, scope = testScope()) {
+  return (await path(answer)).invoke({ ...CALL, ...call }, scope);
+}
+
+const VALUE = ok<ToolResult>({ kind: "value", value: 1 });
+const busy = (retryAfterMs?: number) =>
+  fail("rate_limited", "Busy.", retryAfterMs === undefined ? {} : { retryAfterMs });
+
+/** Fails so often, then answers. */
+function failing(times: number, failed: Outcome<ToolResult>) {
+  const answer = vi.fn<Answer>();
+  for (let i = 0; i < times; i++) answer.mockResolvedValueOnce(failed);
+  return answer.mockResolvedValue(VALUE);
+}
+
+describe("retries", () => {
+  test("I3: nothing is repeated unless asked for", async () => {
+    const answer = failing(1, busy());
+    expect(await invoke(answer)).toMatchObject({ failure: { code: "rate_limited" } });
+    expect(answer).toHaveBeenCalledTimes(1);
+  });
+
+  test("I3: a read is repeated as often as asked for, and no oftener", async () => {
+    const twice = failing(2, busy(1));
+    expect(await invoke(twice, { maxRetries: 2 })).toMatchObject({
+      ok: true,
+      value: { attempts: 3 },
+    });
+    const thrice = failing(3, busy(1));
+    expect(await invoke(thrice, { maxRetries: 2 })).toMatchObject({
+      failure: { code: "rate_limited", address: "crm.read" },
+    });
+    expect(thrice).toHaveBeenCalledTimes(3);
+  });
+
+  test("I3: a write is never repeated", async () => {
+    const answer = failing(1, busy());
+    const call = { address: "crm.write", access: "write" as const, maxRetries: 2 };
+    expect(await invoke(answer, call)).toMatchObject({ failure: { code: "rate_limited" } });
+    expect(answer).toHaveBeenCalledTimes(1);
+  });
+
+  test("I3: a failure that a retry cannot mend is not repeated", async () => {
+    const answer = failing(1, fail("not_found", "Gone."));
+    expect(await invoke(answer, { maxRetries: 2 })).toMatchObject({
+      failure: { code: "not_found" },
+    });
+    expect(answer).toHaveBeenCalledTimes(1);
+  });
+
+  test("I4: a wait that is asked for is kept exactly, over ten seconds not at all", async () => {
+    const answer = failing(1, busy(9_000));
+    const long = failing(1, busy(10_001));
+    const [one, other] = [await path(answer), await path(long)];
+    vi.useFakeTimers();
+    try {
+      const pending = one.invoke({ ...CALL, maxRetries: 1 }, testScope());
+      await vi.advanceTimersByTimeAsync(8_999);
+      expect(answer).toHaveBeenCalledTimes(1);
+      await vi.advanceTimersByTimeAsync(1);
+      expect(await pending).toMatchObject({ ok: true });
+      const refused = await other.invoke({ ...CALL, maxRetries: 1 }, testScope());
+      expect(refused).toMatchObject({ failure: { code: "rate_limited", retryAfterMs: 10_001 } });
+      expect(long).toHaveBeenCalledTimes(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("I4: a caller who goes away while waiting ends it", async () => {
+    const controller = new AbortController();
+    const answer = vi.fn<Answer>().mockResolvedValue(busy(9_000));
+    const one = await path(answer);
+    const pending = one.invoke(
+      { ...CALL, maxRetries: 1 },
+      testScope({ signal: controller.signal }),
+    );
+    await vi.waitFor(() => expect(answer).toHaveBeenCalled());
+    controller.abort();
+    expect(await pending).toMatchObject({ failure: { code: "cancelled" } });
+  });
+});
+
+test("I8: the read path refuses a tool that writes, the write path runs it", async () => {
+  const answer = vi.fn<Answer>().mockResolvedValue(VALUE);
+  expect(await invoke(answer, { address: "crm.write" })).toMatchObject({
+    failure: { code: "destructive_tool_requires_approval" },
+  });
+  expect(answer).not.toHaveBeenCalled();
+  expect(await invoke(answer, { address: "crm.write", access: "write" })).toMatchObject({
+    ok: true,
+  });
+});
+
+test("E4: a connector that throws is answered by its kind, its text stays", async () => {
+  const report = vi.fn<(error: unknown, what: string) => void>();
+  const thrown = Object.assign(new Error("secret"), { name: "Bearer sk-123" });
+  const failed = await invoke(() => Promise.reject(thrown), {}, testScope({ report }));
+  expect(failed).toMatchObject({ failure: { code: "connector_call_failed" } });
+  expect(JSON.stringify(failed)).not.toMatch(/secret|sk-123/);
+  expect(report).toHaveBeenCalledWith(thrown, "crm.read");
+});

@@ -1,0 +1,82 @@
+import { describe, expect, test } from "vitest";
+import type { Invoked } from "../../server/invoke/invoke.ts";
+import { shape, type ResultMode } from "../../server/invoke/shape.ts";
+import { Stash } from "../../server/invoke/stash.ts";
+import type { Connector, ToolResult } from "../../server/shared/contracts.ts";
+import { testScope } from "../support/scope.ts";
+
+function shaped(result: ToolResult, mode?: ResultMode, kind: Connector["kind"] = "api") {
+  const invoked = {
+    connector: { id: "crm", kind },
+    tool: { name: "read" },
+    result,
+    attempts: 1,
+  } as unknown as Invoked;
+  return shape(invoked, { mode, fields: undefined }, new Stash(), testScope());
+}
+
+const value = (text: string): ToolResult => ({ kind: "value", value: text });
+const text = (length: number) => ({ type: "text", text: "x".repeat(length) });
+const image = (length: number) => ({
+  type: "image",
+  data: "A".repeat(length),
+  mimeType: "image/png",
+});
+
+describe("the inline bound", () => {
+  test("I5: 50,000 bytes of JSON are handed over, one more is announced", () => {
+    expect(shaped(value("x".repeat(49_998)))).toMatchObject({
+      value: { envelope: { ok: true, data: "x".repeat(49_998) } },
+    });
+    expect(shaped(value("x".repeat(49_999)))).toMatchObject({
+      value: { envelope: { truncated: true, totalBytes: 49_999 } },
+    });
+  });
+
+  test("I5: text and structured content count together, pictures do not", () => {
+    const half = { kind: "mcp", content: [text(30_000)], structuredContent: { n: 1 } } as const;
+    expect(shaped(half, "mcp")).toMatchObject({ value: { kind: "mcp" } });
+    const both = { ...half, structuredContent: { t: "y".repeat(30_000) } };
+    expect(shaped(both, "mcp")).toMatchObject({ value: { envelope: { truncated: true } } });
+    const picture = { kind: "mcp", content: [image(400_000)] } as const;
+    expect(shaped(picture, "mcp")).toMatchObject({ value: { content: [image(400_000)] } });
+  });
+
+  test("I5: the pictures of a long result stay, its text is announced", () => {
+    const result = { kind: "mcp", content: [text(60_000), image(8)] } as const;
+    expect(shaped(result, "mcp")).toMatchObject({
+      value: { envelope: { truncated: true, totalBytes: 60_000 }, blocks: [image(8)] },
+    });
+  });
+
+  test("I5: pictures over 8 MiB in all are too large", () => {
+    const result = { kind: "mcp", content: [image(5_000_000), image(5_000_000)] } as const;
+    expect(shaped(result, "mcp")).toMatchObject({ failure: { code: "result_too_large" } });
+  });
+
+  test("I3: a long error stays an error", () => {
+    const result = { kind: "mcp", content: [text(60_000)], isError: true } as const;
+    expect(shaped(result, "mcp")).toMatchObject({ failure: { code: "connector_call_failed" } });
+  });
+});
+
+describe("modes", () => {
+  test("I3: an mcp connector's blocks pass through unless values are asked for", () => {
+    const result = { kind: "mcp", content: [text(3)] } as const;
+    expect(shaped(result, undefined, "mcp")).toMatchObject({
+      value: { kind: "mcp", content: [text(3)] },
+    });
+    expect(shaped(result, "value", "mcp")).toMatchObject({ value: { envelope: { data: "xxx" } } });
+  });
+
+  test("I7: blocks of every kind pass through unchanged and in order", () => {
+    const content = [
+      text(1),
+      image(4),
+      { type: "audio", data: "AAAA", mimeType: "audio/wav" },
+      { type: "resource_link", uri: "https://a.example/x", name: "x" },
+      { type: "resource", resource: { uri: "file:///x", text: "t" } },
+    ];
+    expect(shaped({ kind: "mcp", content }, "mcp")).toMatchObject({ value: { content } });
+  });
+});
