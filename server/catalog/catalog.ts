@@ -1,7 +1,15 @@
 import type { Connector, Tool } from "../shared/contracts.ts";
 import { toUtf8 } from "../shared/text.ts";
 import { identifier } from "./identifier.ts";
+import { compact } from "./tokens.ts";
 import { IndexBuild } from "./tool-index.ts";
+
+/** A name, and what misspellings of it are compared with. */
+export interface Spelling {
+  readonly name: string;
+  /** Without case, accents and punctuation. */
+  readonly plain: string;
+}
 
 /** One connector's tools, whole, as they were at one moment. */
 export class Catalog {
@@ -11,6 +19,7 @@ export class Catalog {
   readonly fingerprint: string;
   readonly index: IndexBuild;
   #shortcuts: ReadonlyMap<string, readonly string[]> | undefined;
+  #spellings: readonly Spelling[] | undefined;
 
   constructor(connector: Connector, tools: readonly Tool[], fingerprint: string) {
     this.connectorId = connector.id;
@@ -21,12 +30,25 @@ export class Catalog {
     this.index = new IndexBuild(connector, [...named.values()]);
   }
 
-  /** The names of the tools that a shortcut's property may mean; an exact name means itself. */
-  shortcut(property: string): readonly string[] {
-    if (this.tools.has(property)) return [property];
-    this.#shortcuts ??= shortcutsOf(this.tools.keys());
-    return this.#shortcuts.get(property) ?? [];
+  /** The tools' names as suggestions are chosen from; read once, since every miss looks at all. */
+  get spellings(): readonly Spelling[] {
+    this.#spellings ??= [...this.tools.keys()].map(spelling);
+    return this.#spellings;
   }
+
+  /** The names of the tools that a shortcut's property may mean. */
+  shortcut(property: string): readonly string[] {
+    this.#shortcuts ??= shortcutsOf(this.tools.keys());
+    const names = this.#shortcuts.get(property);
+    if (names) return names;
+    // Written in brackets, a name that is no identifier can only mean itself.
+    return this.tools.has(property) ? [property] : [];
+  }
+}
+
+/** A name with its plain spelling. */
+export function spelling(name: string): Spelling {
+  return { name, plain: compact(name) };
 }
 
 function shortcutsOf(names: Iterable<string>): Map<string, string[]> {

@@ -92,11 +92,12 @@ export class Catalogs {
   /**
    * What a canonical address leads to: the longest connector id before a dot, then the tool's name.
    * Failures: those of {@link load}, `unknown_address` and `unknown_tool` with `suggestions`.
+   * @param suggest whether a miss looks for what was meant, which costs as much as a search
    */
-  async resolve(address: string, scope: Scope): Promise<Outcome<Resolution>> {
+  async resolve(address: string, scope: Scope, suggest = true): Promise<Outcome<Resolution>> {
     const connector = this.#connectorIn(address);
     if (connector === undefined) {
-      const suggestions = suggestAddresses(this, address);
+      const suggestions = suggest ? suggestAddresses(this, address) : [];
       const message = `No connector has the address ${quote(address)}.${didYouMean(suggestions)}`;
       return fail("unknown_address", message, {
         address: echo(address),
@@ -108,7 +109,7 @@ export class Catalogs {
     const catalog = loaded.value;
     const name = address.slice(connector.id.length + 1);
     const tool = catalog.tools.get(name);
-    if (tool === undefined) return this.#unknownTool(catalog, name);
+    if (tool === undefined) return this.#unknownTool(catalog, name, suggest);
     return ok({ connector, tool, catalog });
   }
 
@@ -121,7 +122,7 @@ export class Catalogs {
     if (!loaded.ok) return loaded;
     const names = loaded.value.shortcut(property);
     const [name] = names;
-    if (name === undefined) return this.#unknownTool(loaded.value, property);
+    if (name === undefined) return this.#unknownTool(loaded.value, property, true);
     if (names.length === 1) return ok(`${connectorId}.${name}`);
     return fail(
       "ambiguous_tool_alias",
@@ -160,10 +161,9 @@ export class Catalogs {
     return undefined;
   }
 
-  async #unknownTool(catalog: Catalog, name: string): Promise<Outcome<never>> {
+  async #unknownTool(catalog: Catalog, name: string, suggest: boolean): Promise<Outcome<never>> {
     const { connectorId } = catalog;
-    const vocabulary = await this.indexed([catalog]);
-    const suggestions = suggestTools(vocabulary, catalog, name);
+    const suggestions = suggest ? suggestTools(await this.indexed([catalog]), catalog, name) : [];
     const message = `Connector ${connectorId} has no tool ${quote(name)}.${didYouMean(suggestions)}`;
     return fail("unknown_tool", message, {
       address: echo(`${connectorId}.${name}`),
@@ -182,7 +182,9 @@ function suggested(suggestions: readonly string[]) {
 }
 
 function echo(text: string): string {
-  return clampUtf8(text, LIMITS.echoBytes.value);
+  const bytes = LIMITS.echoBytes.value;
+  // No character has less than a byte: what stands further back need not be measured.
+  return clampUtf8(text.slice(0, bytes), bytes);
 }
 
 function quote(text: string): string {

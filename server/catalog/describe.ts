@@ -4,9 +4,10 @@ import { fail, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
 import { clampUtf8, utf8Length } from "../shared/text.ts";
-import type { Catalogs } from "./catalogs.ts";
+import type { Catalogs, Resolution } from "./catalogs.ts";
 import { signatureOf } from "./entry.ts";
 import { invalidArguments } from "./findings.ts";
+import { pause } from "./pause.ts";
 
 /** One tool in full, or why its address leads nowhere. */
 export type Description =
@@ -26,6 +27,11 @@ export type Description =
     }
   | { readonly address: string; readonly ok: false; readonly error: Failure };
 
+/** So many missed addresses of one call are told what was probably meant; a search tells the rest. */
+const MAX_SUGGESTED = 8;
+/** So many tools are described without letting others run in between. */
+const STEP_TOOLS = 10;
+
 const address = z.string().min(1);
 const one = z.strictObject({ address });
 const several = z.strictObject({
@@ -44,7 +50,7 @@ export async function describe(
 ): Promise<Outcome<readonly Description[]>> {
   const asked = addressesOf(input);
   if (!asked.ok) return asked;
-  const entries = await Promise.all(asked.value.map((each) => entry(catalogs, each, scope)));
+  const entries = await describeAll(catalogs, asked.value, scope);
   const bytes = utf8Length(JSON.stringify(entries));
   const maxBytes = LIMITS.searchBytes.value;
   if (bytes <= maxBytes) return ok(entries);
@@ -64,11 +70,32 @@ function addressesOf(input: unknown): Outcome<readonly string[]> {
   return parsed.success ? ok([parsed.data.address]) : invalidArguments("describe", parsed.error);
 }
 
-async function entry(catalogs: Catalogs, asked: string, scope: Scope): Promise<Description> {
-  const resolved = await catalogs.resolve(asked, scope);
+/** Loads side by side, then describes in steps, since both suggestions and schemas take work. */
+async function describeAll(
+  catalogs: Catalogs,
+  asked: readonly string[],
+  scope: Scope,
+): Promise<Description[]> {
+  const resolutions = await Promise.all(asked.map((each) => catalogs.resolve(each, scope, false)));
+  const entries: Description[] = [];
+  let suggested = 0;
+  for (const [i, first] of resolutions.entries()) {
+    const each = asked[i]!;
+    const suggest = isMiss(first) && suggested < MAX_SUGGESTED;
+    if (suggest ? suggested++ > 0 : i > 0 && i % STEP_TOOLS === 0) await pause();
+    entries.push(entry(each, suggest ? await catalogs.resolve(each, scope) : first));
+  }
+  return entries;
+}
+
+function isMiss(resolved: Outcome<Resolution>): boolean {
+  return !resolved.ok && ["unknown_address", "unknown_tool"].includes(resolved.failure.code);
+}
+
+function entry(asked: string, resolved: Outcome<Resolution>): Description {
   if (!resolved.ok) {
     const query = clampUtf8(asked, LIMITS.nameBytes.value);
-    const missed = ["unknown_address", "unknown_tool"].includes(resolved.failure.code);
+    const missed = isMiss(resolved);
     const next = { function: "connecta.search", arguments: { query } };
     return {
       address: clampUtf8(asked, LIMITS.echoBytes.value),

@@ -1,17 +1,25 @@
+/** Rows for words up to this long are kept from call to call: thousands are compared for one guess. */
+const KEPT = 64;
+const kept = [new Uint16Array(KEPT), new Uint16Array(KEPT), new Uint16Array(KEPT)] as const;
+
 /**
  * Edits between two short words: insertions, deletions, substitutions and swaps of neighbours.
+ * Its work grows with the length times the limit.
  * @param limit the answer is `limit + 1` as soon as more edits are certain
  */
 export function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) > limit) return limit + 1;
   const width = b.length + 1;
-  let before = new Uint16Array(width);
-  let above = Uint16Array.from({ length: width }, (_, j) => j);
-  let row = new Uint16Array(width);
+  let [before, above, row] = width <= KEPT ? kept : rows(width);
+  for (let j = 0; j < width; j++) above[j] = j;
   for (let i = 1; i <= a.length; i++) {
-    row[0] = i;
-    let best = i;
-    for (let j = 1; j < width; j++) {
+    // Cells further from the diagonal than the limit cost more than it; those beside count as such.
+    const from = Math.max(1, i - limit);
+    const to = Math.min(b.length, i + limit);
+    row[from - 1] = from === 1 ? i : limit + 1;
+    if (to === i + limit) above[to] = limit + 1;
+    let best = row[from - 1]!;
+    for (let j = from; j <= to; j++) {
       const cost = edits(a, b, i, j, before, above, row);
       row[j] = cost;
       if (cost < best) best = cost;
@@ -19,7 +27,11 @@ export function editDistance(a: string, b: string, limit: number): number {
     if (best > limit) return limit + 1;
     [before, above, row] = [above, row, before];
   }
-  return above[b.length]!;
+  return Math.min(above[b.length]!, limit + 1);
+}
+
+function rows(width: number) {
+  return [new Uint16Array(width), new Uint16Array(width), new Uint16Array(width)] as const;
 }
 
 /** The fewest edits between the first `i` and the first `j` units, from the cells around. */

@@ -21,6 +21,8 @@ const LEXICON = {
   onceRemoved: 0.7,
 } as const;
 const MIN_FOREIGN_ROOT = 4;
+/** Longer words have no root here. */
+const MAX_FOREIGN_CHARS = 40;
 
 /** The endings that inflect words in the languages of the translation table. */
 const ENDINGS =
@@ -97,11 +99,10 @@ function readTranslations(english: ReadonlyMap<string, readonly Alternative[]>) 
     const heads = words(line.slice(0, at)).map(keyOf);
     const meanings = meaningsOf(heads, english);
     for (const foreign of words(line.slice(at + 1))) {
-      const key = pieces(foreign.replaceAll("_", " "))
-        .map(({ text }) => text)
-        .join("_");
+      const read = pieces(foreign.replaceAll("_", " "));
+      const key = read.map(({ text }) => text).join("_");
       if (english.has(stem(key)) || heads.includes(stem(key))) continue;
-      longest = Math.max(longest, key.length);
+      if (read.length === 1 && read[0]?.kind === "run") longest = Math.max(longest, key.length);
       append(exact, key, meanings);
       if (!key.includes("_") && root(key).length >= MIN_FOREIGN_ROOT) {
         append(roots, root(key), meanings);
@@ -140,6 +141,7 @@ function append(
 }
 
 function root(word: string): string {
+  if (word.length > MAX_FOREIGN_CHARS) return word;
   const cut = word.replace(ENDINGS, "");
   return cut.length >= MIN_FOREIGN_ROOT ? cut : word;
 }

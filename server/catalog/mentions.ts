@@ -1,3 +1,4 @@
+import { QUERY_REACH } from "./query.ts";
 import { pieces, terms } from "./tokens.ts";
 
 /** What of a connector a query may name it by. */
@@ -27,6 +28,7 @@ export function mentions(
 ): Float64Array {
   const found = new Float64Array(connectors.length);
   const spelt = new Set<string>();
+  const distinct = new Set(words);
   for (const [i, { id }] of connectors.entries()) {
     for (const word of spelling(id.toLowerCase(), words, (each) => isCommon(each, i))) {
       found[i] = 1;
@@ -34,7 +36,7 @@ export function mentions(
     }
   }
   for (const [i, connector] of connectors.entries()) {
-    for (const word of words) {
+    for (const word of distinct) {
       const share = naming(connector, word) * (spelt.has(word) ? ELSEWHERE : 1);
       found[i] = Math.max(found[i]!, share);
     }
@@ -47,7 +49,7 @@ export function mentionedConnector(
   connectors: readonly { readonly id: string; readonly title?: string }[],
   query: string,
 ): string | undefined {
-  const words = pieces(query).map(({ text }) => text);
+  const words = pieces(query, QUERY_REACH.pieces).map(({ text }) => text);
   const nameable = connectors.map(({ id, title }) => ({
     id,
     terms: new Set(terms(`${id} ${title ?? ""}`)),

@@ -18,7 +18,20 @@ export interface Request {
   readonly words: readonly string[];
 }
 
-const MAX_CONCEPTS = 32;
+/** How far a text is read: each of these bounds the work that follows from it. */
+export interface Reach {
+  /** Words and runs that are looked at. */
+  readonly pieces: number;
+  /** Words, phrases and pairs of characters that are searched for. */
+  readonly concepts: number;
+  /** Words that no catalog knows and that are taken apart or corrected. */
+  readonly guesses: number;
+}
+
+/** How far a query is read. */
+export const QUERY_REACH: Reach = { pieces: 96, concepts: 32, guesses: 8 };
+/** A run of unspaced script is read as far as this. */
+const MAX_RUN_CHARS = 128;
 const VALUE_WEIGHT = 0.35;
 /** What stands behind a preposition is context: create a label *on the board*. */
 const CONTEXT_WEIGHT = 0.8;
@@ -29,12 +42,15 @@ const MAX_GAP = 5;
 /** Queries of more words than this are sentences. */
 const SENTENCE_WORDS = 4;
 
-/** Links, mail addresses, host names and paths: concrete, and nothing that finds a tool. */
+/**
+ * Links, mail addresses, host names and paths: concrete, and nothing that finds a tool.
+ * Each is tried where a word begins only, so that one long word is not read from each of its letters.
+ */
 const CONCRETE =
-  /\S+@\S+|\w+:\/\/\S+|[\p{L}\p{N}_-]*(?:\/[\p{L}\p{N}_.-]+)+|[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+){2,}/giu;
+  /(?<!\S)\S+@\S+|(?<!\w)\w+:\/\/\S+|(?<![\p{L}\p{N}_-])[\p{L}\p{N}_-]*(?:\/[\p{L}\p{N}_.-]+)+|(?<![\p{L}\p{N}_-])[\p{L}\p{N}_-]+(?:\.[\p{L}\p{N}_-]+){2,}/giu;
 /** Quoted text and dotted names: a value more often than a wish. */
 const VALUES =
-  /"[^"]*"|“[^”]*”|«[^»]*»|(?<![\p{L}\p{N}])'[^']*'(?![\p{L}\p{N}])|[\p{L}\p{N}_-]+\.[\p{L}\p{N}_-]+/gu;
+  /"[^"]*"|“[^“”]*”|«[^«»]*»|(?<![\p{L}\p{N}])'[^']*'(?![\p{L}\p{N}])|(?<![\p{L}\p{N}_-])[\p{L}\p{N}_-]+\.[\p{L}\p{N}_-]+/gu;
 const ENGLISH = /^(?:the|a|an|my|our|is|are|of|to|in|on|for|this)$/;
 const PLURAL = /[a-z]{3}(?<!s|u|i|new|dn)s$/;
 const PARTICLES = new Set(["off", "on", "out", "up", "down", "away", "back", "into"]);
@@ -53,19 +69,28 @@ interface Token {
   used: boolean;
 }
 
-/** Reads a query against what the catalogs know. */
-export function readQuery(query: string, lexicon: Lexicon, vocabulary: Vocabulary): Request {
-  const tokens = tokenize(query);
+/**
+ * Reads a query against what the catalogs know.
+ * @param reach how far to read; what lies beyond is as if it had not been written
+ */
+export function readQuery(
+  query: string,
+  lexicon: Lexicon,
+  vocabulary: Vocabulary,
+  reach: Reach = QUERY_REACH,
+): Request {
+  const tokens = tokenize(query, reach.pieces);
   const words = tokens.map(({ piece }) => piece.text);
   const english = tokens.length > SENTENCE_WORDS && words.some((word) => ENGLISH.test(word));
   const found: Concept[] = [];
   let behind = false;
+  let guesses = 0;
   for (const [i, token] of tokens.entries()) {
-    if (found.length >= MAX_CONCEPTS) break;
+    if (found.length >= reach.concepts) break;
     if (token.used) continue;
     const { piece, value } = token;
     if (piece.kind === "run") {
-      found.push(...runConcepts(piece.text, lexicon, vocabulary));
+      found.push(...runConcepts(piece.text, lexicon, vocabulary, reach.concepts - found.length));
       continue;
     }
     const phrase = phraseAt(tokens, i, lexicon) ?? partedAt(tokens, i, lexicon);
@@ -78,7 +103,10 @@ export function readQuery(query: string, lexicon: Lexicon, vocabulary: Vocabular
       continue;
     }
     for (const part of partsOf(piece, vocabulary)) {
-      const word = wordConcept(part, wordAt(tokens, i + 1), lexicon, vocabulary);
+      if (found.length >= reach.concepts) break;
+      const next = wordAt(tokens, i + 1);
+      const word = wordConcept(part, next, lexicon, vocabulary, guesses < reach.guesses);
+      if (word.own === undefined) guesses++;
       // In an English sentence an unknown capitalised word is somebody's or something's name.
       const name = english && i > 0 && piece.capital && !word.known;
       const share = value || name ? VALUE_WEIGHT : behind ? CONTEXT_WEIGHT : 1;
@@ -97,14 +125,16 @@ function actionsOf(query: string, found: readonly Concept[]): number {
   return actions.reduce((all, kinds) => all | kinds, 0);
 }
 
-function tokenize(query: string): Token[] {
+function tokenize(query: string, max: number): Token[] {
   const wordy = query.replace(CONCRETE, " ");
   // A query that is nothing but a link or a path is read as it is.
   const plain = /[\p{L}\p{N}]/u.test(wordy) ? wordy : query;
   const tokens: Token[] = [];
   let from = 0;
   const take = (text: string, value: boolean) => {
-    for (const piece of pieces(text)) tokens.push({ piece, value, used: false });
+    for (const piece of pieces(text, max - tokens.length)) {
+      tokens.push({ piece: bounded(piece), value, used: false });
+    }
   };
   for (const match of plain.matchAll(VALUES)) {
     take(plain.slice(from, match.index), false);
@@ -113,6 +143,11 @@ function tokenize(query: string): Token[] {
   }
   take(plain.slice(from), false);
   return tokens;
+}
+
+/** Words are bounded where they are read; the runs of an index are read whole, those of a query not. */
+function bounded(piece: Piece): Piece {
+  return piece.kind === "run" ? { ...piece, text: piece.text.slice(0, MAX_RUN_CHARS) } : piece;
 }
 
 function wordAt(tokens: readonly Token[], at: number): string | undefined {

@@ -31,6 +31,8 @@ const RANKING = {
 
 /** How many of the best are looked at once more, word by word. */
 const POLISHED = 40;
+/** How much of a name is looked at there. */
+const MAX_NAME_PIECES = 32;
 /** Beyond every score: names written as they are, and names but for case and punctuation. */
 const EXACT = 1e9;
 const NEARLY_EXACT = 1e6;
@@ -185,7 +187,9 @@ function polish(vocabulary: Vocabulary, request: Request, hits: readonly Hit[]):
   const words = new Set(request.words);
   const polished = hits.slice(0, POLISHED).map((hit) => {
     const { name } = vocabulary.slots[hit.slot]!.index.tools[hit.position]!;
-    const parts = pieces(name).flatMap((piece) => (piece.kind === "word" ? piece.parts : []));
+    const parts = pieces(name, MAX_NAME_PIECES).flatMap((piece) =>
+      piece.kind === "word" ? piece.parts : [],
+    );
     const same = parts.filter((part) => words.has(part)).length / Math.max(1, parts.length);
     return { ...hit, score: hit.score * (1 + RANKING.surface * same) };
   });

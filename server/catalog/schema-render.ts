@@ -1,5 +1,6 @@
 import { identifier } from "./identifier.ts";
-import { follow, isNode, shapeOf, strings, type SchemaNode } from "./schema-shape.ts";
+import type { SchemaReading } from "./schema-reading.ts";
+import { follow, isNode, MAX_PARTS, strings, type SchemaNode } from "./schema-shape.ts";
 
 /** How much of a schema a rendering may show. */
 export interface Detail {
@@ -12,7 +13,13 @@ export interface Detail {
 }
 
 const MAX_NODES = 1_500;
+/** Of an object's properties: more fit into no text that anybody asks for. */
+const MAX_PROPERTIES = 400;
+/** Schemas inside schemas, whether or not they are shown as such. */
+const MAX_NESTING = 100;
 const MAX_LITERAL = 60;
+/** JSON Schema has seven. */
+const MAX_KINDS = 7;
 const MAX_TYPE_NAME = 40;
 const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "boolean", "null"]);
 
@@ -20,19 +27,28 @@ const SCALARS: ReadonlySet<string> = new Set(["string", "number", "integer", "bo
 export class SchemaRenderer {
   /** Whether part of the structure was left out. */
   cut = false;
-  readonly #root: unknown;
+  /** Whether the text is no whole type of the schema, since it takes too much work or room. */
+  overflow = false;
   readonly #detail: Detail;
+  readonly #reading: SchemaReading;
+  readonly #room: number;
   readonly #open = new Set<string>();
   #nodes = 0;
+  #nesting = 0;
 
-  constructor(root: unknown, detail: Detail) {
-    this.#root = root;
+  /**
+   * @param reading the schema, which other renderings of it may share
+   * @param room characters beyond which nobody wants the text
+   */
+  constructor(reading: SchemaReading, detail: Detail, room: number) {
+    this.#reading = reading;
     this.#detail = detail;
+    this.#room = room;
   }
 
   /** The whole schema. */
   whole(): string {
-    return this.#type(this.#root, 0);
+    return this.#type(this.#reading.root, 0);
   }
 
   /**
@@ -40,17 +56,20 @@ export class SchemaRenderer {
    * @param depth of the object itself
    */
   properties(node: unknown, depth: number): string[] {
-    const { properties, required, additional } = shapeOf(node, this.#root);
-    const names = [...properties.keys()];
-    const ordered = [
-      ...names.filter((name) => required.has(name)),
-      ...names.filter((name) => !required.has(name)),
-    ];
-    const lines = ordered.map((name) => {
+    const { properties, names, required, additional } = this.#reading.shape(node);
+    if (names.length > MAX_PROPERTIES && this.#room < Infinity) this.overflow = true;
+    const lines: string[] = [];
+    let chars = 0;
+    for (const name of names.slice(0, MAX_PROPERTIES)) {
+      if (this.#reading.spent || this.overflow) break;
       const child = properties.get(name);
       const mark = required.has(name) ? "" : "?";
-      return `${propertyName(name)}${mark}: ${this.#type(child, depth + 1)}${this.#note(child)}`;
-    });
+      const line = `${propertyName(name)}${mark}: ${this.#type(child, depth + 1)}${this.#note(child)}`;
+      this.#reading.small(line.length);
+      chars += line.length;
+      if (chars > this.#room) this.overflow = true;
+      lines.push(line);
+    }
     if (isNode(additional)) lines.push(`[key: string]: ${this.#type(additional, depth + 1)}`);
     return lines;
   }
@@ -58,13 +77,23 @@ export class SchemaRenderer {
   #type(schema: unknown, depth: number): string {
     if (schema === false) return "never";
     if (!isNode(schema)) return "unknown";
-    if (++this.#nodes > MAX_NODES) return this.#leaveOut("unknown");
+    this.#reading.node();
+    this.overflow ||= this.#reading.spent;
+    if (this.overflow) return "unknown";
+    if (++this.#nodes > MAX_NODES || this.#nesting >= MAX_NESTING) return this.#leaveOut("unknown");
+    this.#nesting++;
+    const text = this.#known(schema, depth);
+    this.#nesting--;
+    return text;
+  }
+
+  #known(schema: SchemaNode, depth: number): string {
     if (typeof schema.$ref === "string") return this.#reference(schema, schema.$ref, depth);
     if ("const" in schema) return this.#members([schema.const], literal);
     if (Array.isArray(schema.enum)) {
       return schema.enum.length === 0 ? "never" : this.#members(schema.enum, literal);
     }
-    const types = strings(Array.isArray(schema.type) ? schema.type : [schema.type]);
+    const types = kindsOf(schema.type);
     const nullable = schema.nullable === true && !types.includes("null");
     const base = this.#alternatives(schema, types, depth);
     return nullable ? union([base, "null"]) : base;
@@ -72,7 +101,8 @@ export class SchemaRenderer {
 
   #reference(schema: SchemaNode, ref: string, depth: number): string {
     if (this.#open.has(ref)) return `${typeName(ref)} /* recursive */`;
-    const target = follow(this.#root, ref);
+    this.#reading.small(ref.length);
+    const target = follow(this.#reading.root, ref);
     if (target === undefined) return "unknown";
     this.#open.add(ref);
     const { $ref: _, ...beside } = schema;
@@ -110,14 +140,15 @@ export class SchemaRenderer {
   /** An `allOf` without a type of its own: an object when its parts have properties. */
   #extended(schema: SchemaNode, depth: number): string {
     if (!Array.isArray(schema.allOf)) return "unknown";
-    if (shapeOf(schema, this.#root).properties.size > 0) return this.#object(schema, depth);
-    const parts = schema.allOf.map((part) => this.#type(part, depth));
+    if (this.#reading.shape(schema).properties.size > 0) return this.#object(schema, depth);
+    const parts = schema.allOf.slice(0, MAX_PARTS).map((part) => this.#type(part, depth));
+    if (schema.allOf.length > MAX_PARTS) this.cut = true;
     const known = [...new Set(parts)].filter((part) => part !== "unknown");
     return known.length > 1 ? known.map(bracket).join(" & ") : (known[0] ?? "unknown");
   }
 
   #object(schema: SchemaNode, depth: number): string {
-    const { properties, additional } = shapeOf(schema, this.#root);
+    const { properties, additional } = this.#reading.shape(schema);
     if (properties.size === 0 && !isNode(additional)) return additional === false ? "{}" : "object";
     if (depth >= this.#detail.depth) return this.#leaveOut("object");
     return `{ ${this.properties(schema, depth).join("; ")} }`;
@@ -141,9 +172,11 @@ export class SchemaRenderer {
   /** A union of as many members as may be shown, each once. */
   #members(values: readonly unknown[], show: (value: unknown) => string | undefined): string {
     const shown = new Set<string>();
-    let hidden = 0;
-    for (const [i, value] of values.entries()) {
-      const text = i < this.#detail.members * 2 ? show(value) : undefined;
+    const looked = values.slice(0, this.#detail.members * 2);
+    this.#reading.small(looked.length);
+    let hidden = values.length - looked.length;
+    for (const value of looked) {
+      const text = show(value);
       if (text === undefined || (shown.size >= this.#detail.members && !shown.has(text))) hidden++;
       else shown.add(text);
     }
@@ -171,6 +204,11 @@ export class SchemaRenderer {
   }
 }
 
+/** What `type` names, each once. */
+function kindsOf(type: unknown): string[] {
+  return typeof type === "string" ? [type] : strings(type).slice(0, MAX_KINDS);
+}
+
 /** Kinds that keywords imply where no type is given. */
 function implied(schema: SchemaNode): string[] {
   if (isNode(schema.properties) || isNode(schema.additionalProperties)) return ["object"];
@@ -190,7 +228,8 @@ function constraints(schema: SchemaNode): string[] {
   if (items !== undefined) found.push(`${items} items`);
   const value = schema.default;
   if (["string", "number", "boolean"].includes(typeof value)) {
-    found.push(`default ${short(JSON.stringify(value))}`);
+    const shown = typeof value === "string" ? value.slice(0, MAX_LITERAL + 1) : value;
+    found.push(`default ${short(JSON.stringify(shown))}`);
   }
   return found;
 }

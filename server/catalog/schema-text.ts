@@ -1,5 +1,6 @@
 import { LIMITS } from "../shared/limits.ts";
 import { utf8Length } from "../shared/text.ts";
+import { SchemaReading } from "./schema-reading.ts";
 import { SchemaRenderer, type Detail } from "./schema-render.ts";
 
 /** A schema in the form that models read. */
@@ -22,6 +23,8 @@ const DETAILS: readonly Detail[] = [
   { depth: 1, description: 0, members: 4 },
 ];
 const OUTLINE: Detail = { depth: 1, description: 0, members: 3 };
+/** What all levels of detail together may take, and then the outline: some milliseconds each. */
+const STEPS = 10_000;
 
 /**
  * A JSON Schema as a compact TypeScript-like type, required fields first. Whatever it is given, the
@@ -29,27 +32,32 @@ const OUTLINE: Detail = { depth: 1, description: 0, members: 3 };
  * @param maxBytes of UTF-8
  */
 export function schemaText(schema: unknown, maxBytes = LIMITS.schemaTextBytes.value): SchemaText {
+  const reading = new SchemaReading(schema, STEPS);
   for (const detail of DETAILS) {
-    const renderer = new SchemaRenderer(schema, detail);
+    if (reading.spent) break;
+    const renderer = new SchemaRenderer(reading, detail, maxBytes);
     const text = renderer.whole();
-    if (utf8Length(text) <= maxBytes) return { text, truncated: renderer.cut };
+    if (!renderer.overflow && utf8Length(text) <= maxBytes)
+      return { text, truncated: renderer.cut };
   }
-  return { text: outline(schema, maxBytes), truncated: true };
+  return { text: outline(reading, maxBytes), truncated: true };
 }
 
 /** As many properties as fit, and the number of those that do not. */
-function outline(schema: unknown, maxBytes: number): string {
-  const lines = new SchemaRenderer(schema, OUTLINE).properties(schema, 0);
+function outline(reading: SchemaReading, maxBytes: number): string {
+  reading.renew(STEPS);
+  const lines = new SchemaRenderer(reading, OUTLINE, Infinity).properties(reading.root, 0);
+  const total = Math.max(lines.length, reading.shape(reading.root).names.length);
   const kept: string[] = [];
   // Room for the braces and for saying how many were left out.
-  let room = maxBytes - utf8Length(`{  /* +${lines.length} more */ }`);
+  let room = maxBytes - utf8Length(`{  /* +${total} more */ }`);
   for (const line of lines) {
     const bytes = utf8Length(line) + 2;
     if (bytes > room) continue;
     room -= bytes;
     kept.push(line);
   }
-  const left = lines.length - kept.length;
+  const left = total - kept.length;
   const text = `{ ${kept.join("; ")} /* +${left} more */ }`;
   return kept.length > 0 && utf8Length(text) <= maxBytes ? text : "unknown";
 }

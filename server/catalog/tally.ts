@@ -17,6 +17,12 @@ const TALLY = {
   nameByNeighbour: 0.6,
 } as const;
 
+/**
+ * How many occurrences are looked up before a query has said enough: some per selected tool, four
+ * times what the widest of many real queries takes, and in small catalogs at least this many.
+ */
+export const OCCURRENCES = { perTool: 24, least: 10_000 } as const;
+
 /** A neighbour at least this near names a connector as its own name does. */
 const NAMES_CONNECTOR = 0.55;
 
@@ -39,11 +45,14 @@ export class Tally {
   readonly named: Float64Array;
   readonly unmatched: string[] = [];
   worth = 0;
+  /** Occurrences looked up so far. */
+  visited = 0;
   unknownWorth = 0;
 
   readonly #vocabulary: Vocabulary;
   readonly #slots: readonly number[];
   readonly #size: number;
+  readonly #enough: number;
   readonly #frequency: Float64Array;
   readonly #share: Float64Array;
   readonly #own: Uint8Array;
@@ -63,6 +72,7 @@ export class Tally {
       size += vocabulary.slots[slot]!.index.tools.length;
     }
     this.#size = size;
+    this.#enough = OCCURRENCES.least + OCCURRENCES.perTool * size;
     this.scores = new Float64Array(size);
     this.covered = new Float64Array(size);
     this.names = new Float64Array(size);
@@ -74,8 +84,9 @@ export class Tally {
     this.#local = new Float64Array(vocabulary.slots.length);
   }
 
-  /** Credits every tool that a concept occurs in. */
+  /** Credits every tool that a concept occurs in, unless enough has been looked up already. */
   add(concept: Concept): void {
+    if (this.visited >= this.#enough) return;
     const { frequency, ownFrequency, topical } = this.#gather(concept);
     const found = this.#count > 0;
     const rarity = found ? this.#rarity(frequency) : TALLY.unknown * Math.log(1 + this.#size);
@@ -129,6 +140,7 @@ export class Tally {
     const base = this.bases[slot]!;
     const from = index.offsets[term]!;
     const to = index.offsets[term + 1]!;
+    this.visited += to - from;
     const nameFactor = weight === 1 ? 1 : weight * TALLY.nameByNeighbour;
     let inName = false;
     for (let p = from; p < to; p++) {

@@ -25,6 +25,8 @@ const CAPITAL = /[\p{L}\p{N}]\p{Lu}/u;
 
 /** Words that one reader remembers. */
 const MAX_KNOWN = 20_000;
+/** What of one word is read, as written and again as folded: longer ones are data. */
+const MAX_WORD_CHARS = 128;
 
 /** A word with its parts. */
 export interface Word {
@@ -52,19 +54,24 @@ export function fold(text: string): string {
     .replace(SPECIAL, (letter) => LETTERS[letter] ?? letter);
 }
 
-/** Cuts text into words and runs, in order. */
-export function pieces(text: string): Piece[] {
+/**
+ * Cuts text into words and runs, in order.
+ * @param max how many to read; the text behind them is not looked at
+ */
+export function pieces(text: string, max = Infinity): Piece[] {
   const found: Piece[] = [];
   for (const [written] of text.matchAll(WORDS)) {
+    if (found.length >= max) break;
     if (ASCII.test(written) || !CJK.test(written)) found.push(word(written));
-    else pushMixed(found, written);
+    else pushMixed(found, written, max);
   }
-  return found;
+  return found.length > max ? found.slice(0, max) : found;
 }
 
-function pushMixed(found: Piece[], written: string): void {
+function pushMixed(found: Piece[], written: string, max: number): void {
   let from = 0;
   for (const match of written.matchAll(CJK_RUNS)) {
+    if (found.length >= max) return;
     if (match.index > from) found.push(word(written.slice(from, match.index)));
     found.push({ kind: "run", text: fold(match[0]) });
     from = match.index + match[0].length;
@@ -73,11 +80,15 @@ function pushMixed(found: Piece[], written: string): void {
 }
 
 function word(written: string): Word {
-  const text = fold(written);
-  const parts = CAPITAL.test(written)
-    ? written.replace(HUMPS, "$1$2 ").split(" ").map(fold)
-    : [text];
-  return { kind: "word", text, parts, capital: UPPER.test(written) };
+  const head = written.slice(0, MAX_WORD_CHARS);
+  const text = foldWord(head);
+  const parts = CAPITAL.test(head) ? head.replace(HUMPS, "$1$2 ").split(" ").map(foldWord) : [text];
+  return { kind: "word", text, parts, capital: UPPER.test(head) };
+}
+
+/** Folding makes up to eighteen characters of one, so that its result is bounded again. */
+function foldWord(written: string): string {
+  return fold(written).slice(0, MAX_WORD_CHARS);
 }
 
 /** The overlapping pairs of a run of unspaced script; a single character stands for itself. */
@@ -121,7 +132,9 @@ export class TermReader {
     const known = this.#known.get(written);
     if (known !== undefined) return known;
     const read = pieces(written).flatMap(termsOf);
-    if (this.#known.size < MAX_KNOWN) this.#known.set(written, read);
+    if (this.#known.size < MAX_KNOWN && written.length <= MAX_WORD_CHARS) {
+      this.#known.set(written, read);
+    }
     return read;
   }
 }

@@ -6,6 +6,8 @@ import { FIELDS, fieldTerms, type FieldName, type FieldSource } from "./fields.t
 
 /** How many tools one step indexes: a few milliseconds of work. */
 const STEP_TOOLS = 40;
+/** How much of a name is searched for a verb. */
+const MAX_NAME_PIECES = 32;
 
 /** Parts of names that say nothing about what a tool does. */
 const FILLERS = /^(?:v?\d+|api|tool|mcp|by|id|to|for|with|in|of|from|the|a|an)$/;
@@ -124,7 +126,7 @@ export class IndexBuild {
 
 /** The kind of action of the first word in a name that is one. */
 function nameAction(name: string): number {
-  for (const piece of pieces(name)) {
+  for (const piece of pieces(name, MAX_NAME_PIECES)) {
     if (piece.kind === "run") continue;
     for (const part of piece.parts) {
       const kinds = actionOf(part);

@@ -14,6 +14,8 @@ const SPLIT_WEIGHT = 0.8;
 const JOINED_WEIGHT = 0.9;
 const MIN_PART = 3;
 const MIN_COMPOUND = 4;
+/** Longer words are neither taken apart nor corrected: the work grows with the square of this. */
+const MAX_GUESSED_CHARS = 40;
 const KANA = /^\p{Script=Hiragana}+$/u;
 
 /** A capitalised word that some catalog knows as one is a name; other camelCase falls apart. */
@@ -28,24 +30,29 @@ export function partsOf(word: Word, vocabulary: Vocabulary): Word[] {
 /**
  * The concept of one word: itself, its synonyms, its translation, what it makes with the next
  * word, and for a word that nobody knows what it was probably meant to be.
+ * @param mayGuess whether to take an unknown word apart and to look for its neighbours
  */
 export function wordConcept(
   { text }: Word,
   next: string | undefined,
   lexicon: Lexicon,
   vocabulary: Vocabulary,
+  mayGuess: boolean,
 ): Concept {
+  const guessable = mayGuess && text.length <= MAX_GUESSED_CHARS;
   const term = stem(text);
   const synonyms = lexicon.synonyms(term);
-  const foreign = synonyms.length > 0 ? [] : translationsOf(text, lexicon, vocabulary);
-  const alternatives: Alternative[] = [...synonyms, ...foreign];
   const own = vocabulary.has(term);
+  const whole = synonyms.length > 0 ? [] : lexicon.translations(text);
+  const apart = guessable && !own && synonyms.length === 0 && whole.length === 0;
+  const foreign = apart ? compoundOf(text, lexicon) : whole;
+  const alternatives: Alternative[] = [...synonyms, ...foreign];
   if (own) alternatives.push({ term, weight: 1 });
   const joined = next === undefined ? undefined : stem(text + next);
   if (joined !== undefined && vocabulary.has(joined)) {
     alternatives.push({ term: joined, weight: JOINED_WEIGHT });
   }
-  if (alternatives.length === 0) alternatives.push(...guesses(text, vocabulary));
+  if (guessable && alternatives.length === 0) alternatives.push(...guesses(text, vocabulary));
   const found = concept(text, alternatives, own || foreign.length > 0);
   return {
     ...found,
@@ -55,14 +62,8 @@ export function wordConcept(
   };
 }
 
-/** A word of another language; an unknown one may be two that this language writes together. */
-function translationsOf(
-  word: string,
-  lexicon: Lexicon,
-  vocabulary: Vocabulary,
-): readonly Alternative[] {
-  const whole = lexicon.translations(word);
-  if (whole.length > 0 || vocabulary.has(stem(word))) return whole;
+/** Two words of another language that it writes together. */
+function compoundOf(word: string, lexicon: Lexicon): readonly Alternative[] {
   for (let at = word.length - MIN_COMPOUND; at >= MIN_COMPOUND; at--) {
     const first = lexicon.translations(word.slice(0, at));
     const second = lexicon.translations(word.slice(at));
@@ -88,12 +89,21 @@ function guesses(word: string, vocabulary: Vocabulary): Alternative[] {
   return within(2);
 }
 
-/** The concepts of a run of unspaced script: known words first, pairs of characters for the rest. */
-export function runConcepts(run: string, lexicon: Lexicon, vocabulary: Vocabulary): Concept[] {
+/**
+ * The concepts of a run of unspaced script: known words first, pairs of characters for the rest.
+ * @param max how many to find
+ */
+export function runConcepts(
+  run: string,
+  lexicon: Lexicon,
+  vocabulary: Vocabulary,
+  max: number,
+): Concept[] {
   const found: Concept[] = [];
   let rest = "";
   const flush = () => {
     for (const pair of rest.length > 1 ? bigrams(rest) : []) {
+      if (found.length >= max) break;
       if (KANA.test(pair)) continue;
       const known = vocabulary.has(pair);
       const alternatives = known ? [{ term: pair, weight: 1 }] : [];
@@ -101,13 +111,14 @@ export function runConcepts(run: string, lexicon: Lexicon, vocabulary: Vocabular
     }
     rest = "";
   };
-  for (let at = 0; at < run.length;) {
+  for (let at = 0; at < run.length && found.length < max;) {
     const length = lexicon.longestRun(run, at);
     if (length === 0) {
       rest += run[at++];
       continue;
     }
     flush();
+    if (found.length >= max) break;
     const text = run.slice(at, at + length);
     const native = bigrams(text)
       .filter((term) => vocabulary.has(term))

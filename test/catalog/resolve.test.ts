@@ -130,10 +130,17 @@ describe("A2, A3: a shortcut", () => {
     }
   });
 
-  test("stands for the tool of exactly that name, whatever else would match", async () => {
+  test("that one tool bears and another comes to is ambiguous: it might mean either", async () => {
     const catalogs = catalogsOf({ crm: ["create-issue", "create_issue"] });
-    expect(valueOf(await catalogs.shortcut("crm", "create_issue", testScope()))).toBe(
-      "crm.create_issue",
+    const failure = failureOf(await catalogs.shortcut("crm", "create_issue", testScope()));
+    expect(failure.code).toBe("ambiguous_tool_alias");
+    expect(failure.addresses).toEqual(["crm.create-issue", "crm.create_issue"]);
+  });
+
+  test("in brackets stands for the tool of exactly that name", async () => {
+    const catalogs = catalogsOf({ crm: ["create-issue", "create_issue"] });
+    expect(valueOf(await catalogs.shortcut("crm", "create-issue", testScope()))).toBe(
+      "crm.create-issue",
     );
   });
 

@@ -109,13 +109,15 @@ describe("retries", () => {
 
   test("I4: a caller who goes away while waiting ends it", async () => {
     const controller = new AbortController();
-    const answer = vi.fn<Answer>().mockResolvedValue(busy(9_000));
-    const one = await path(answer);
-    const pending = one.invoke(
-      { ...CALL, maxRetries: 1 },
-      testScope({ signal: controller.signal }),
-    );
-    await vi.waitFor(() => expect(answer).toHaveBeenCalled());
+    let called = () => {};
+    const started = new Promise<void>((resolve) => (called = resolve));
+    const one = await path(async () => {
+      called();
+      return busy(9_000);
+    });
+    const scope = testScope({ signal: controller.signal });
+    const pending = one.invoke({ ...CALL, maxRetries: 1 }, scope);
+    await started;
     controller.abort();
     expect(await pending).toMatchObject({ failure: { code: "cancelled" } });
   });

@@ -35,10 +35,14 @@ export type LogEvent =
 
 const KEPT = 1000;
 
+/** Messages to nobody that are listed of one view. */
+const MOST_IGNORED = 20;
+
 /** Every message between the current view and the host, in order; the oldest are dropped. */
 export class MessageLog {
   readonly #entries: Entry[] = [];
   readonly #open = new Map<string, Entry>();
+  #ignored = 0;
   readonly #listeners = new Set<(event: LogEvent) => void>();
   #number = 0;
   #since = performance.now();
@@ -56,6 +60,7 @@ export class MessageLog {
   /** A new view begins: its messages are timed from now on. */
   begin(): void {
     this.#since = performance.now();
+    this.#ignored = 0;
     this.#open.clear();
   }
 
@@ -96,10 +101,11 @@ export class MessageLog {
 
   /** Records a message that the host took from nobody: no view it mounted sent it. */
   ignore(message: unknown): void {
+    // A flood must neither push everything else out of the list nor keep the page busy.
+    if (++this.#ignored > MOST_IGNORED) return;
     const last = this.#entries.at(-1);
     const parts = isPlainObject(message) ? message : {};
-    const method = typeof parts.method === "string" ? parts.method : "(no method)";
-    // A flood of the same message must not push everything else out of the list.
+    const method = typeof parts.method === "string" ? parts.method.slice(0, 80) : "(no method)";
     if (last?.mark === "ignored" && last.method === method) return;
     const now = performance.now() - this.#since;
     this.#push("view → host", "notification", method, "not from the view", message, now, "ignored");
