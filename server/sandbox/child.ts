@@ -1,6 +1,13 @@
-import { failure, FAILURES, type Failure, type FailureCode } from "../shared/failure.ts";
+import {
+  failure,
+  FAILURES,
+  type Failure,
+  type FailureCode,
+  type FailureDetails,
+} from "../shared/failure.ts";
 import type { Job } from "./job.ts";
 import type { Launched } from "./launch.ts";
+import type { Candidate } from "./placing.ts";
 import {
   decodeText,
   decodeTimings,
@@ -16,6 +23,18 @@ import { limitFailure } from "./run.ts";
 import { PRELUDE_MS, type NumberedSetup } from "./setup.ts";
 import { Watch } from "./watch.ts";
 
+/** Details of a failure that a sandbox process may set. */
+const DETAILS: ReadonlySet<string> = new Set<keyof FailureDetails>([
+  "line",
+  "column",
+  "limit",
+  "bytes",
+  "maxBytes",
+  "budget",
+  "remaining",
+  "retryAfterMs",
+]);
+
 /** More than any frame a sandbox process sends within its limits. */
 const MAX_PAYLOAD_BYTES = 256 * 1024 * 1024;
 
@@ -25,8 +44,19 @@ const NO_RUN = 0;
 /** Wall time after which a process that prepares a setup is taken for dead. */
 const PREPARE_TIMEOUT_MS = 30_000;
 
+/** Losses without a known reason after which a run that never began is the likely reason. */
+const MAX_LOSSES = 3;
+
+/** What the owner of a process hears from it. */
+export interface ProcessListener {
+  /** It answered a frame, and may have room for a run. */
+  answered(): void;
+  /** It is lost, and these runs had not begun: they can begin elsewhere. */
+  returned(jobs: readonly Job[]): void;
+}
+
 /** One sandbox process as the server sees it. */
-export class SandboxProcess {
+export class SandboxProcess implements Candidate {
   readonly jobs = new Map<number, Job>();
   /** Resolves true when the process takes runs, false when it ended before. */
   readonly ready: Promise<boolean>;
@@ -37,6 +67,7 @@ export class SandboxProcess {
   /** Resolves when nothing of the process is left. */
   readonly gone: Promise<void>;
   readonly #launched: Launched;
+  readonly #listener: ProcessListener;
   readonly #watch: Watch;
   readonly #setups = new Set<number>();
   #becomeReady: ((ready: boolean) => void) | undefined;
@@ -44,10 +75,12 @@ export class SandboxProcess {
   #usable = false;
   #isWarm = false;
   #served = false;
+  #explained = false;
 
   /** @param interpreter the WebAssembly file that the process runs */
-  constructor(launched: Launched, interpreter: Promise<Uint8Array>) {
+  constructor(launched: Launched, interpreter: Promise<Uint8Array>, listener: ProcessListener) {
     this.#launched = launched;
+    this.#listener = listener;
     const { child, channel } = launched;
     this.#watch = new Watch(child.pid ?? 0, (run) => this.#endStuck(run));
     this.ready = new Promise((resolve) => {
@@ -109,6 +142,16 @@ export class SandboxProcess {
     return this.#watch.busyMs;
   }
 
+  /** Whether it has computed for longer than that run may. */
+  get overdue(): boolean {
+    return this.#watch.overdue;
+  }
+
+  /** Runs that it carries. */
+  get load(): number {
+    return this.jobs.size;
+  }
+
   /** Makes a setup known, so that the process prepares interpreters for it. */
   learn({ id, setup }: NumberedSetup): void {
     if (this.#setups.has(id)) return;
@@ -149,6 +192,7 @@ export class SandboxProcess {
 
   #receive({ type, kind, index, run, call, payload }: Frame): void {
     const job = this.jobs.get(run);
+    if (job) job.begun = true;
     switch (type) {
       case FRAME.ready:
         return this.#take();
@@ -156,14 +200,16 @@ export class SandboxProcess {
         this.#isWarm = true;
         return this.#becomeWarm?.(true);
       case FRAME.idle:
-        return this.#watch.answered(run);
+        this.#watch.answered(run);
+        return this.#listener.answered();
       case FRAME.log:
         return job?.log(read(kind, payload) as string);
       case FRAME.call:
         return job && this.#call(job, { index, call, kind, payload: decodeText(payload) });
       case FRAME.done:
         this.#watch.answered(run);
-        return job && this.#finish(job, kind, payload);
+        if (job) this.#finish(job, kind, payload);
+        return this.#listener.answered();
       default:
         return this.kill();
     }
@@ -216,21 +262,32 @@ export class SandboxProcess {
   #endStuck(run: number): void {
     const offender = this.jobs.get(run);
     this.jobs.delete(run);
+    this.#explained = offender !== undefined;
     this.kill();
     offender?.fail(limitFailure("cpu", offender.limits));
   }
 
   #lose(): void {
     this.#usable = false;
+    const at = this.#watch.run;
     this.#watch.stop();
     this.#becomeReady?.(false);
     this.#becomeWarm?.(false);
     const jobs = [...this.jobs.values()];
     this.jobs.clear();
+    this.#launched.child.kill("SIGKILL");
+    const returned = jobs.filter((job) => this.#canReturn(job, at));
     for (const job of jobs) {
+      if (returned.includes(job)) continue;
       job.fail(failure("executor_crashed", "The sandbox process of this program ended."));
     }
-    this.#launched.child.kill("SIGKILL");
+    if (returned.length > 0) this.#listener.returned(returned);
+  }
+
+  /** Whether a run can begin elsewhere: it has not begun, and is not what ended the process. */
+  #canReturn(job: Job, at: number | undefined): boolean {
+    if (job.begun || job.id === at) return false;
+    return this.#explained || ++job.losses < MAX_LOSSES;
   }
 
   #send(parts: FrameParts): void {
@@ -246,12 +303,9 @@ function read(kind: number, payload: Buffer): unknown {
 
 /** A failure as the process described it, rebuilt from the fields that it may set. */
 function failureOf(value: unknown): Failure {
-  const { code, message, limit, bytes, maxBytes, retryAfterMs } = value as Partial<Failure>;
+  const { code, message, ...described } = value as Partial<Failure>;
   const known = typeof code === "string" && Object.hasOwn(FAILURES, code);
-  return failure(known ? (code as FailureCode) : "internal", String(message), {
-    ...(limit !== undefined && { limit }),
-    ...(bytes !== undefined && { bytes }),
-    ...(maxBytes !== undefined && { maxBytes }),
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
-  });
+  const details = Object.entries(described).filter(([name]) => DETAILS.has(name));
+  const made = known ? (code as FailureCode) : "internal";
+  return failure(made, String(message), Object.fromEntries(details));
 }

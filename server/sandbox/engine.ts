@@ -109,7 +109,7 @@ export async function loadEngine(
       const module = await loader({
         wasmMemory: memory,
         instantiateWasm: (imports, onSuccess) => {
-          const instance = new WebAssembly.Instance(compiled, imports);
+          const instance = new WebAssembly.Instance(compiled, heap.watched(imports));
           onSuccess(instance);
           return instance.exports;
         },
@@ -132,6 +132,7 @@ class BoundedHeap {
   readonly open: boolean;
   refused: "own" | "process" | undefined;
   readonly #budget: HeapBudget;
+  #denied: "own" | "process" | undefined;
   #heldBytes: number;
   #limitBytes = Number.POSITIVE_INFINITY;
 
@@ -156,12 +157,31 @@ class BoundedHeap {
     this.#heldBytes = 0;
   }
 
-  /** Throws where the memory's own `grow` would; the interpreter then is out of memory. */
+  /**
+   * The imports of an instance, with an ear on the one that asks for memory. It tries several sizes
+   * and answers `false`, as no other does, when it got none: the interpreter then is out of memory.
+   */
+  watched(imports: WebAssembly.Imports): WebAssembly.Imports {
+    const hear = (value: WebAssembly.ImportValue): WebAssembly.ImportValue => {
+      if (typeof value !== "function" || value.length !== 1) return value;
+      return (argument: unknown) => {
+        this.#denied = undefined;
+        const answer: unknown = value(argument);
+        if (answer === false) this.refused = this.#denied ?? "own";
+        return answer;
+      };
+    };
+    const heard = (names: WebAssembly.ModuleImports) =>
+      Object.fromEntries(Object.entries(names).map(([name, value]) => [name, hear(value)]));
+    return Object.fromEntries(Object.entries(imports).map(([name, of]) => [name, heard(of)]));
+  }
+
+  /** Throws where the memory's own `grow` would. */
   #reserve(bytes: number): void {
-    if (this.#heldBytes + bytes > this.#limitBytes) this.refused = "own";
-    else if (this.#budget.take(bytes)) this.#heldBytes += bytes;
-    else this.refused = "process";
-    if (this.refused) throw new RangeError("This memory must not grow.");
+    if (this.#heldBytes + bytes > this.#limitBytes) this.#denied = "own";
+    else if (this.#budget.take(bytes)) return void (this.#heldBytes += bytes);
+    else this.#denied = "process";
+    throw new RangeError("This memory must not grow.");
   }
 }
 

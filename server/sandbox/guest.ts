@@ -15,8 +15,12 @@ export interface GuestHost {
   log(json: boolean, text: string, length: number): true | undefined;
   /** Ends the run with its value: 0 nothing, 1 JSON, 2 text; `true` asks for it as JSON. */
   done(kind: number, text: string, length: number): true | undefined;
-  /** Ends the run with what the program threw; the limit is 0 none, 1 memory, 2 stack. */
-  failed(limit: number, json: boolean, text: string, length: number): true | undefined;
+  /** Ends the run with what the program threw. */
+  failed(overflow: boolean, json: boolean, text: string, length: number): true | undefined;
+  /** Ends the run with why its code does not compile: JSON of message, line and column. */
+  invalid(json: string, length: number): void;
+  /** Whether a value is a promise, which nothing in the guest can lie about. */
+  isPromise(value: unknown): true | undefined;
 }
 
 /** What the interpreter calls in the guest; an array, because it is read by position. */
@@ -27,6 +31,7 @@ export type GuestControl = [
   take: (kind: number, text: string) => void,
   settle: (id: number) => void,
   fail: (error: unknown) => void,
+  invalid: (error: unknown) => boolean,
 ];
 
 /**
@@ -39,13 +44,20 @@ export default function guest(
   log: GuestHost["log"],
   done: GuestHost["done"],
   failed: GuestHost["failed"],
+  invalid: GuestHost["invalid"],
+  isPromise: GuestHost["isPromise"],
   logCharacters: number,
 ): GuestControl {
   const { parse, stringify } = JSON;
   const { apply, defineProperty, deleteProperty, getOwnPropertyDescriptor, getPrototypeOf } =
     Reflect;
   const { create, freeze } = Object;
+  const { species, hasInstance } = Symbol;
+  const ordinaryHasInstance: unknown = Reflect.get(Function.prototype, hasInstance);
+  const syntaxPrototype = SyntaxError.prototype;
   const PromiseOf = Promise;
+  // Without a prototype: a program may give all objects a `get`, which a descriptor would inherit.
+  const ordinary = freeze({ __proto__: null, value: PromiseOf });
   const { then } = Promise.prototype;
   const ErrorOf = Error;
   const text = String;
@@ -105,24 +117,37 @@ export default function guest(
     }
   };
 
-  const limitOf = (error: unknown) => {
+  const own = (error: object, name: string) =>
+    getOwnPropertyDescriptor(error, name)?.value as unknown;
+
+  // Nothing outside sees an overflow. A program that caught any InternalError can dress another
+  // error as one, and so end itself under that name; memory is judged by the host alone.
+  const isOverflow = (error: unknown) => {
     try {
-      if (typeof error !== "object" || error === null) return 0;
-      if (getPrototypeOf(error) !== internalPrototype) return 0;
-      const message = getOwnPropertyDescriptor(error, "message")?.value as unknown;
-      if (message === "out of memory") return 1;
-      return message === "stack overflow" ? 2 : 0;
+      if (typeof error !== "object" || error === null) return false;
+      if (getPrototypeOf(error) !== internalPrototype) return false;
+      return own(error, "message") === "stack overflow";
     } catch {
-      return 0;
+      return false;
     }
   };
 
   const fail = (error: unknown) => {
-    const limit = limitOf(error);
+    const overflow = isOverflow(error);
     const line = apply(slice, describe(error), [0, 16_000]) as string;
-    if (failed(limit, false, line, line.length) !== true) return;
+    if (failed(overflow, false, line, line.length) !== true) return;
     const json = stringify(line);
-    failed(limit, true, json, json.length);
+    failed(overflow, true, json, json.length);
+  };
+
+  /** Only asked about code that did not compile, when nothing of the program has run yet. */
+  const refuse = (error: unknown) => {
+    if (typeof error !== "object" || error === null) return false;
+    if (getPrototypeOf(error) !== syntaxPrototype) return false;
+    const parts = [own(error, "message"), own(error, "lineNumber"), own(error, "columnNumber")];
+    const json = stringify(parts);
+    invalid(json, json.length);
+    return true;
   };
 
   const complete = (value: unknown) => {
@@ -143,10 +168,12 @@ export default function guest(
   /** Follows the program's promise with the interpreter's own `then`, whatever became of it. */
   const follow = (program: () => unknown) => {
     try {
-      const promise = program();
-      const settled =
-        promise instanceof PromiseOf ? promise : new PromiseOf((resolve) => resolve(promise));
-      apply(then, settled, [finish, fail]);
+      const value = program();
+      let promise = value;
+      // `then` asks a promise for its constructor: the program's own answer must not come first.
+      if (isPromise(value) === true) defineProperty(value as object, "constructor", ordinary);
+      else promise = new PromiseOf((resolve) => resolve(value));
+      apply(then, promise as Promise<unknown>, [finish, fail]);
     } catch (error) {
       fail(error);
     }
@@ -197,6 +224,12 @@ export default function guest(
     deleteProperty(globalThis, "InternalError");
     deleteProperty(globalThis, "SharedArrayBuffer");
     defineProperty(internalPrototype, "constructor", { value: ErrorOf, writable: false });
+    // What decides whether a value is a promise or an error is no program's to change.
+    const constant = { writable: false, configurable: false };
+    defineProperty(PromiseOf, species, { configurable: false });
+    defineProperty(PromiseOf.prototype, "constructor", { value: PromiseOf, ...constant });
+    defineProperty(PromiseOf, hasInstance, { value: ordinaryHasInstance, ...constant });
+    defineProperty(ErrorOf, hasInstance, { value: ordinaryHasInstance, ...constant });
   };
 
   const hidden = (target: object, name: string, value: unknown) =>
@@ -237,5 +270,6 @@ export default function guest(
       else promise.resolve(value);
     },
     fail,
+    refuse,
   ];
 }

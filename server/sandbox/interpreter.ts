@@ -1,5 +1,6 @@
 import type { Instance } from "./engine.ts";
 import { LENT, type Control, type Prepared } from "./prepare.ts";
+import { KIND } from "./protocol.ts";
 import { Vm, type Answer, type Outcome, type Value } from "./vm.ts";
 
 /** What one run lends to its interpreter; bytes are views, valid only during the call. */
@@ -9,14 +10,24 @@ export interface InterpreterHost {
   log(json: boolean, bytes: Uint8Array): void;
   done(kind: "nothing" | "json" | "text", bytes: Uint8Array): void;
   failed(limit: "none" | "memory" | "stack", json: boolean, bytes: Uint8Array): void;
+  /** The code does not compile: JSON of the message, the line and the column. */
+  invalid(bytes: Uint8Array): void;
   /** Whether the guest must stop computing; asked every few thousand steps. */
   overBudget(): boolean;
   /** Whether the run needs no more of the interpreter. */
   readonly ended: boolean;
 }
 
-/** Bytes as they came, and the string in two bytes for each character. */
-const MOVING_COPIES = 3;
+/**
+ * What exists only while a text is moved in: its bytes as they came and, unless the text itself is
+ * what the program gets, the string that is parsed, in two bytes for each character.
+ */
+const MOVING_COPIES = { text: 1, json: 3 };
+
+/** What compiling takes for each byte of source, at most, and what it takes in any case. */
+const COMPILING = { perByte: 32, bytes: 1024 * 1024 };
+
+const FILE = "program.js";
 
 /** One QuickJS guest in a WebAssembly instance of its own; serves one run at a time. */
 export class Interpreter {
@@ -57,8 +68,9 @@ export class Interpreter {
     this.#host = host;
     this.uses++;
     const outcome = this.#evaluate(code);
-    if (outcome?.threw) this.#tell("fail", [outcome.value]);
-    else if (outcome && !this.#call(outcome.value)) {
+    if (outcome?.threw) {
+      if (!this.#refused(code)) this.#tell("fail", [outcome.value]);
+    } else if (outcome && !this.#call(outcome.value)) {
       // A script that starts with `function` is a declaration: only parentheses make it a value.
       const value = this.#evaluate(Buffer.from(`(${Buffer.from(code)}\n)`));
       if (!value || value.threw || !this.#call(value.value)) {
@@ -71,8 +83,8 @@ export class Interpreter {
   /** Carries a host call's outcome into the guest without running guest code. */
   take(kind: number, bytes: Uint8Array): void {
     const vm = this.#vm;
-    // While it is moved the text exists as bytes and as a string, on top of what it becomes.
-    this.#instance.limitHeap(this.#prepared.heapBytes + MOVING_COPIES * bytes.length);
+    const copies = kind === KIND.json ? MOVING_COPIES.json : MOVING_COPIES.text;
+    this.#instance.limitHeap(this.#prepared.heapBytes + copies * bytes.length);
     const text = vm.string(bytes);
     if (text === undefined) return this.#host?.failed("memory", false, new Uint8Array());
     const { value, threw } = vm.invoke(this.#prepared.control.take, [vm.number(kind), text]);
@@ -100,11 +112,30 @@ export class Interpreter {
   }
 
   #evaluate(code: Uint8Array): Outcome | undefined {
-    const outcome = this.#vm.evaluate(code, "program.js");
+    const outcome = this.#vm.evaluate(code, FILE);
     if (outcome === undefined) {
       this.#host?.failed("memory", false, Buffer.from("InternalError: out of memory"));
     }
     return outcome;
+  }
+
+  /**
+   * Whether code that threw does not compile, in which case it has not run. What it throws itself
+   * says nothing about that, so it is compiled once more, with room that it cannot have used up.
+   */
+  #refused(code: Uint8Array): boolean {
+    if (this.refusedMemory) return false;
+    const { heapBytes, control } = this.#prepared;
+    const vm = this.#vm;
+    const room = COMPILING.bytes + COMPILING.perByte * code.length;
+    this.#instance.limitHeap(heapBytes + room);
+    const compiled = vm.compile(code, FILE);
+    this.#instance.limitHeap(heapBytes);
+    if (compiled === undefined) return false;
+    if (compiled.threw)
+      return vm.toNumber(vm.invoke(control.invalid, [compiled.value]).value) === 1;
+    vm.free(compiled.value);
+    return false;
   }
 
   #call(program: Value): boolean {
@@ -155,9 +186,13 @@ export class Interpreter {
         return crossed((bytes) => host.done(kinds[number(0)] ?? "nothing", bytes));
       }
       case "failed": {
-        const limits = ["none", "memory", "stack"] as const;
-        return crossed((bytes) => host.failed(limits[number(0)] ?? "none", flag(1), bytes));
+        const limit = flag(0) ? "stack" : "none";
+        return crossed((bytes) => host.failed(limit, flag(1), bytes));
       }
+      case "invalid":
+        return crossed((bytes) => host.invalid(bytes));
+      case "isPromise":
+        return vm.isPromise(values[0] ?? vm.undefined) ? "true" : "undefined";
       default:
         return "undefined";
     }

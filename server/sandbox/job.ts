@@ -3,6 +3,7 @@ import { failure, type Failure } from "../shared/failure.ts";
 import type { ExecuteLimits } from "../shared/limits.ts";
 import { KIND, type FrameParts } from "./protocol.ts";
 import type { NumberedSetup } from "./setup.ts";
+import { inBytes } from "./size.ts";
 
 declare global {
   interface String {
@@ -27,6 +28,10 @@ export class Job {
   readonly limits: ExecuteLimits;
   /** Resolves when the run has ended, however it ended; never rejects. */
   readonly result: Promise<ExecuteResult>;
+  /** Whether anything came back for it; until then it can begin again elsewhere. */
+  begun = false;
+  /** How often a process that it was given to ended without a known reason. */
+  losses = 0;
   readonly #functions: readonly HostFunction[];
   readonly #logs: string[] = [];
   readonly #options: ExecuteOptions;
@@ -118,7 +123,7 @@ export class Job {
     const { maxResultBytes } = this.limits;
     if (bytes <= maxResultBytes) return reply;
     return errorReply(
-      `The result of ${name} is ${bytes} bytes; at most ${maxResultBytes} enter a program.`,
+      `The result of ${name} is ${bytes} bytes; at most ${inBytes(maxResultBytes)} enter a program.`,
     );
   }
 

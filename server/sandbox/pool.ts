@@ -3,7 +3,7 @@ import type { ExecuteOptions, ExecuteResult, Executor, Provider } from "../share
 import { failure, type Failure } from "../shared/failure.ts";
 import { defaultExecuteLimits, type ExecuteLimits } from "../shared/limits.ts";
 import { utf8Length } from "../shared/text.ts";
-import { SandboxProcess } from "./child.ts";
+import { SandboxProcess, type ProcessListener } from "./child.ts";
 import { Job } from "./job.ts";
 import {
   checkEntry,
@@ -12,16 +12,15 @@ import {
   launch,
   readInterpreter,
 } from "./launch.ts";
+import { place } from "./placing.ts";
 import { servesSetup, setupOf, type NumberedSetup, type Setup } from "./setup.ts";
+import { inBytes } from "./size.ts";
 
 /** Setups that processes keep interpreters for; a deployment has one. */
 const MAX_SETUPS = 8;
 
 /** Failed starts in a row after which waiting runs are told, and the longest pause between two. */
 const STARTS = { failures: 3, pauseMs: 50, longestPauseMs: 5_000 };
-
-/** A process that has been at one frame for longer than this is computing, not busy with many. */
-const LONG_MS = 10;
 
 /** Ids of runs are four bytes in a frame. */
 const MAX_JOB = 2 ** 32 - 1;
@@ -44,7 +43,11 @@ export class QuickJsExecutor implements Executor {
   readonly #size: number;
   readonly #processes = new Set<SandboxProcess>();
   readonly #setups = new Map<number, Setup>();
-  readonly #waiting = new Set<Job>();
+  #waiting = new Set<Job>();
+  readonly #listener: ProcessListener = {
+    answered: () => this.#offer(),
+    returned: (jobs) => this.#takeBack(jobs),
+  };
   readonly #onExit = () => this.#killAll();
   readonly #observers = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
   #interpreter: Promise<Buffer> | undefined;
@@ -72,7 +75,7 @@ export class QuickJsExecutor implements Executor {
 
   /** Resolves when a process takes runs; rejects when none starts or the executor is closed. */
   async ready(): Promise<void> {
-    await this.#until(() => this.#place() !== undefined);
+    await this.#until(() => this.#serves);
   }
 
   /** Resolves when all processes run at full speed; rejects as {@link ready} does. */
@@ -98,9 +101,8 @@ export class QuickJsExecutor implements Executor {
     }
     const setup = this.#setupFor(providers, limits);
     const job = new Job({ id: this.#nextJob(), code, setup, providers, limits, options });
-    const place = this.#place();
-    if (place) place.begin(job);
-    else this.#wait(job);
+    this.#wait(job);
+    this.#offer();
     return job.result;
   }
 
@@ -150,7 +152,7 @@ export class QuickJsExecutor implements Executor {
     if (code.length <= maxBytes / 3) return undefined;
     const bytes = utf8Length(code);
     if (bytes <= maxBytes) return undefined;
-    const message = `The program is ${bytes} bytes long; at most ${maxBytes} are allowed.`;
+    const message = `The program is ${bytes} bytes long; at most ${inBytes(maxBytes)} are allowed.`;
     return failure("invalid_program", message, { bytes, maxBytes });
   }
 
@@ -178,18 +180,23 @@ export class QuickJsExecutor implements Executor {
     return { id, setup };
   }
 
-  /** The process to take a run, as {@link inOrder} has it. */
-  #place(): SandboxProcess | undefined {
-    let best: SandboxProcess | undefined;
-    for (const process of this.#processes) {
-      if (process.usable && (best === undefined || inOrder(process, best) < 0)) best = process;
-    }
-    return best;
+  /** Whether some process takes runs, however busy it is. */
+  get #serves(): boolean {
+    for (const { usable } of this.#processes) if (usable) return true;
+    return false;
   }
 
   #wait(job: Job): void {
     this.#waiting.add(job);
     job.onEnd = () => this.#waiting.delete(job);
+  }
+
+  /** Runs that a lost process had not begun are older than all that wait. */
+  #takeBack(jobs: readonly Job[]): void {
+    const waiting = this.#waiting;
+    this.#waiting = new Set();
+    for (const job of [...jobs, ...waiting]) this.#wait(job);
+    this.#offer();
   }
 
   /**
@@ -200,11 +207,13 @@ export class QuickJsExecutor implements Executor {
     try {
       while (!this.#closed && this.#processes.size < this.#size) {
         this.#interpreter ??= readInterpreter();
-        const process = new SandboxProcess(launch(this.#entry, this.#inherited), this.#interpreter);
+        const process = this.#launch(this.#interpreter);
         this.#processes.add(process);
         void process.lost.then(() => this.#replace(process));
         if (!(await process.ready)) return;
         for (const [id, setup] of this.#setups) process.learn({ id, setup });
+        this.#failedStarts = 0;
+        this.#notify();
         this.#offer();
         if (await process.warm) this.#notify();
       }
@@ -213,14 +222,22 @@ export class QuickJsExecutor implements Executor {
     }
   }
 
+  #launch(interpreter: Promise<Buffer>): SandboxProcess {
+    return new SandboxProcess(launch(this.#entry, this.#inherited), interpreter, this.#listener);
+  }
+
+  /**
+   * Gives waiting runs to processes, the oldest first. Called whenever a run comes and whenever a
+   * process may have become free: one run for each time, and more only where nothing is to do, so
+   * that no process hoards runs which another could begin sooner.
+   */
   #offer(): void {
-    this.#failedStarts = 0;
-    this.#notify();
+    let given = 0;
     for (const job of this.#waiting) {
-      const place = this.#place();
-      if (!place) return;
+      const process = place(this.#processes);
+      if (process === undefined || (given++ > 0 && process.backlog > 0)) return;
       this.#waiting.delete(job);
-      place.begin(job);
+      process.begin(job);
     }
   }
 
@@ -234,7 +251,7 @@ export class QuickJsExecutor implements Executor {
   #retry(why: string): void {
     this.#failedStarts++;
     this.#interpreter = undefined;
-    if (this.#failedStarts >= STARTS.failures && !this.#place()) {
+    if (this.#failedStarts >= STARTS.failures && !this.#serves) {
       this.#giveUp(failure("executor_crashed", `The sandbox process does not start: ${why}.`));
     }
     const pauseMs = Math.min(STARTS.longestPauseMs, STARTS.pauseMs * 2 ** this.#failedStarts);
@@ -252,19 +269,6 @@ export class QuickJsExecutor implements Executor {
   #killAll(): void {
     for (const process of this.#processes) process.kill();
   }
-}
-
-/**
- * Which of two processes serves a run sooner: one that is warm, one that does not sit on a long
- * computation, the one with less to do, the one with fewer runs that may wake.
- */
-function inOrder(a: SandboxProcess, b: SandboxProcess): number {
-  return (
-    Number(b.isWarm) - Number(a.isWarm) ||
-    Number(a.busyMs > LONG_MS) - Number(b.busyMs > LONG_MS) ||
-    a.backlog - b.backlog ||
-    a.jobs.size - b.jobs.size
-  );
 }
 
 /**

@@ -5,9 +5,9 @@ import { PRELUDE_MS, type Setup } from "./setup.ts";
 import { Vm, type Anatomy, type Value } from "./vm.ts";
 
 /** Functions lent to the bridge, in the order of its parameters; ids count from 1. */
-export const LENT = ["call", "log", "done", "failed"] as const;
+export const LENT = ["call", "log", "done", "failed", "invalid", "isPromise"] as const;
 
-const CONTROL = ["install", "seal", "run", "take", "settle", "fail"] as const;
+const CONTROL = ["install", "seal", "run", "take", "settle", "fail", "invalid"] as const;
 
 /** The bridge's own functions, by name, as addresses in the prepared memory. */
 export type Control = Readonly<Record<(typeof CONTROL)[number], Value>>;
@@ -62,7 +62,6 @@ export function prepare(instance: Instance, setup: Setup): Prepared | string {
   vm.invoke(control.seal, []);
   const { limits } = setup;
   vm.limitStack(Math.min(STACK_BYTES.most, Math.max(STACK_BYTES.least, limits.stackBytes)));
-  vm.limitMemory(limits.heapBytes);
   const { heapBytes } = limits;
   return { image: captureImage(vm.heap), anatomy: vm.anatomy, control, heapBytes };
 }
@@ -81,5 +80,6 @@ function startBridge(vm: Vm): Control {
     take: part("take"),
     settle: part("settle"),
     fail: part("fail"),
+    invalid: part("invalid"),
   };
 }

@@ -2,6 +2,7 @@ import { failure, type Failure } from "../shared/failure.ts";
 import type { Interpreter, InterpreterHost } from "./interpreter.ts";
 import { encodeTimings, FRAME, KIND, type FrameParts } from "./protocol.ts";
 import type { GuestLimits } from "./setup.ts";
+import { inBytes } from "./size.ts";
 import { spentMs, startBurst, type Burst } from "./spent.ts";
 
 /** Host calls of one run that may be under way at once; more is a flood, not a program. */
@@ -75,13 +76,13 @@ export class Run implements InterpreterHost {
   call(index: number, id: number, json: boolean, bytes: Uint8Array): string | undefined {
     const { maxArgumentBytes } = this.#limits;
     if (bytes.length > maxArgumentBytes) {
-      return `The arguments are ${bytes.length} bytes; at most ${maxArgumentBytes} leave a program.`;
+      const bound = inBytes(maxArgumentBytes);
+      return `The arguments are ${bytes.length} bytes; at most ${bound} leave a program.`;
     }
-    if (this.#underWay.size >= MAX_CALLS_UNDER_WAY) {
-      return `At most ${MAX_CALLS_UNDER_WAY} host calls can be under way at once.`;
-    }
-    if (this.#bytesUnderWay + bytes.length > MAX_ARGUMENTS_UNDER_WAY * maxArgumentBytes) {
-      return "The arguments of the host calls under way are too large together.";
+    const flood = this.#flood(bytes.length);
+    if (flood) {
+      this.#fail(flood);
+      return flood.message;
     }
     this.#underWay.set(id, bytes.length);
     this.#bytesUnderWay += bytes.length;
@@ -101,7 +102,8 @@ export class Run implements InterpreterHost {
     if (limit) return this.#limit(limit);
     const { maxResultBytes } = this.#limits;
     if (bytes.length <= maxResultBytes) return this.#finish(KIND[kind], bytes);
-    const message = `The result is ${bytes.length} bytes; at most ${maxResultBytes} leave a program.`;
+    const bound = inBytes(maxResultBytes);
+    const message = `The result is ${bytes.length} bytes; at most ${bound} leave a program.`;
     const details = { bytes: bytes.length, maxBytes: maxResultBytes };
     this.#fail(failure("result_too_large", message, details));
   }
@@ -113,9 +115,19 @@ export class Run implements InterpreterHost {
     this.#finish(KIND.error, typeof text === "string" ? text : bytes);
   }
 
+  invalid(bytes: Uint8Array): void {
+    const [message, line, column] = JSON.parse(Buffer.from(bytes).toString()) as unknown[];
+    const details = {
+      ...(typeof line === "number" && { line }),
+      ...(typeof column === "number" && { column }),
+    };
+    // Nothing of the program has run: the interpreter stays as good as it was.
+    this.#end(failure("invalid_program", `SyntaxError: ${String(message)}`, details));
+  }
+
   overBudget(): boolean {
     this.#outbox.flush();
-    if (this.#crossed) return true;
+    if (this.ended || this.#crossed) return true;
     const { cpuMs } = this.#limits;
     const burst = this.#burst;
     if (burst === undefined) return false;
@@ -129,6 +141,20 @@ export class Run implements InterpreterHost {
   get #crossed(): "cpu" | "memory" | undefined {
     if (this.interpreter.refusedMemory) return "memory";
     return this.#cpuExceeded ? "cpu" : undefined;
+  }
+
+  /** Why one more host call with so many bytes of arguments is too much, if it is. */
+  #flood(bytes: number): Failure | undefined {
+    if (this.#underWay.size >= MAX_CALLS_UNDER_WAY) {
+      const message = `maxHostCalls: at most ${MAX_CALLS_UNDER_WAY} can be under way at once.`;
+      return failure("budget_exceeded", message, { budget: "maxHostCalls", remaining: 0 });
+    }
+    const together = this.#bytesUnderWay + bytes;
+    const maxBytes = MAX_ARGUMENTS_UNDER_WAY * this.#limits.maxArgumentBytes;
+    if (together <= maxBytes) return undefined;
+    const message = `maxArgumentBytes: at most ${inBytes(maxBytes)} can be under way at once.`;
+    const details = { budget: "maxArgumentBytes", bytes: together, maxBytes };
+    return failure("budget_exceeded", message, details);
   }
 
   #compute(work: () => void): void {
@@ -167,6 +193,10 @@ export class Run implements InterpreterHost {
 
   #fail(reason: Failure): void {
     this.#clean = false;
+    this.#end(reason);
+  }
+
+  #end(reason: Failure): void {
     this.#finish(KIND.failure, JSON.stringify(reason));
   }
 
@@ -189,8 +219,8 @@ export function limitFailure(
     cpu: `The program used more than its ${limits.cpuMs} ms of CPU time.`,
     memory: shared
       ? "The program ran out of the memory that all programs of a sandbox process share."
-      : `The program used more than its ${limits.heapBytes} bytes of memory.`,
-    stack: `The program recursed deeper than its ${limits.stackBytes} bytes of stack.`,
+      : `The program used more than its ${inBytes(limits.heapBytes)} of memory.`,
+    stack: `The program recursed deeper than its ${inBytes(limits.stackBytes)} of stack.`,
   }[limit];
   return failure("executor_limit", sentence, { limit });
 }

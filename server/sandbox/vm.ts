@@ -43,6 +43,7 @@ export interface Anatomy {
 }
 
 const SCRIPT = (EvalFlags.JS_EVAL_TYPE_GLOBAL | EvalFlags.JS_EVAL_FLAG_STRICT) as EvalFlags;
+const COMPILE_ONLY = (SCRIPT | EvalFlags.JS_EVAL_FLAG_COMPILE_ONLY) as EvalFlags;
 const NEVER_A_MODULE = 0 as EvalDetectModule;
 const ALL_INTRINSICS = 0 as IntrinsicsFlags;
 const MAX_ARGUMENTS = 8;
@@ -102,10 +103,6 @@ export class Vm {
     return this.#instance.module.HEAPU8;
   }
 
-  limitMemory(bytes: number): void {
-    this.#instance.ffi.QTS_RuntimeSetMemoryLimit(this.#runtime, bytes);
-  }
-
   limitStack(bytes: number): void {
     this.#instance.ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, bytes);
   }
@@ -123,13 +120,12 @@ export class Vm {
 
   /** Evaluates UTF-8 source as one strict script; `undefined` without room for the source. */
   evaluate(source: Uint8Array, file: string): Outcome | undefined {
-    const { ffi, module } = this.#instance;
-    const at = this.#copyIn(source);
-    if (at === undefined) return undefined;
-    const text = at as BorrowedHeapCharPointer;
-    const value = ffi.QTS_Eval(this.#context, text, source.length, file, NEVER_A_MODULE, SCRIPT);
-    module._free(at);
-    return this.#outcome(value);
+    return this.#eval(source, file, SCRIPT);
+  }
+
+  /** Compiles source as {@link evaluate} does and runs nothing of it; the value is the bytecode. */
+  compile(source: Uint8Array, file: string): Outcome | undefined {
+    return this.#eval(source, file, COMPILE_ONLY);
   }
 
   /** Calls a guest function without `this`. */
@@ -150,6 +146,11 @@ export class Vm {
       const value = ffi.QTS_ExecutePendingJob(this.#runtime, JOBS_PER_SLICE, out);
       ffi.QTS_FreeValuePointerRuntime(this.#runtime, value);
     }
+  }
+
+  /** Whether a value is a promise itself, not something that looks like one. */
+  isPromise(value: Value): boolean {
+    return this.#instance.ffi.QTS_PromiseState(this.#context, value) >= 0;
   }
 
   /** The element of a guest array. */
@@ -199,6 +200,16 @@ export class Vm {
     if (fit) visit(bytes);
     ffi.QTS_FreeCString(this.#context, pointer);
     return fit ? "shown" : "unfit";
+  }
+
+  #eval(source: Uint8Array, file: string, flags: EvalFlags): Outcome | undefined {
+    const { ffi, module } = this.#instance;
+    const at = this.#copyIn(source);
+    if (at === undefined) return undefined;
+    const text = at as BorrowedHeapCharPointer;
+    const value = ffi.QTS_Eval(this.#context, text, source.length, file, NEVER_A_MODULE, flags);
+    module._free(at);
+    return this.#outcome(value);
   }
 
   #outcome(value: JSValuePointer): Outcome {

@@ -53,6 +53,17 @@ export class Watch {
     return this.#unanswered.length === 0 ? 0 : performance.now() - this.#since;
   }
 
+  /** The run whose frame the process is at, if it is at any. */
+  get run(): number | undefined {
+    return this.#unanswered[0]?.run;
+  }
+
+  /** Whether the process has been at a frame for longer than it may compute for its run. */
+  get overdue(): boolean {
+    const frame = this.#unanswered[0];
+    return frame !== undefined && this.busyMs > frame.cpuMs;
+  }
+
   /** Notes a frame that the process has to answer. */
   sent(run: number, { cpuMs, timeoutMs, bytes }: Allowance): void {
     if (this.#unanswered.length === 0) this.#since = performance.now();

@@ -55,6 +55,7 @@ function runIn(guest: Interpreter, code: string): string {
     log() {},
     done: (_kind, bytes) => end(bytes),
     failed: (_limit, _json, bytes) => end(bytes),
+    invalid: end,
     overBudget: () => false,
     get ended() {
       return ended !== undefined;

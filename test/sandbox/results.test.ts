@@ -50,13 +50,28 @@ describe("P3: results", () => {
     ["async () => { undeclared = 1 }", "ReferenceError: 'undeclared' is not defined"],
     ["async () => 10n", /^TypeError: .*BigInt/],
     ["async () => { const a = {}; a.a = a; return a }", /^TypeError: circular/],
-    ["async () => { let x = ; }", /^SyntaxError: /],
+    ["async () => { throw new SyntaxError('thrown') }", "SyntaxError: thrown"],
+    ["async () => new Function('let x = ;')", /^SyntaxError: /],
     ["42", "TypeError: the code is not a function"],
     ["const f = async () => 1;", "TypeError: the code is not a function"],
   ])("%s comes back as an error and is no failure of the run", async (code, error) => {
     const outcome = await report(pool, code);
     expect(outcome.error).toEqual(typeof error === "string" ? error : expect.stringMatching(error));
     expect(outcome.failures).toEqual([]);
+  });
+
+  it.each([
+    ["async () => {\n  let x = ;\n}", 2, 11, "unexpected token in expression: ';'"],
+    ["async () => /(/", 1, 13, "expecting ')'"],
+    ["let a = 1; let a = 2; async () => a", 1, undefined, "invalid redefinition"],
+    ["async () => '\ud800' 1", 1, 17, ""],
+  ])("%j does not compile, and is told with line and column", async (code, line, column, why) => {
+    const { error, failures } = await report(pool, code);
+    expect(failures).toMatchObject([
+      { code: "invalid_program", retryable: false, line, ...(column && { column }) },
+    ]);
+    expect(error).toBe(failures[0]?.message);
+    expect(error).toContain(`SyntaxError: ${why}`);
   });
 
   it.each([
