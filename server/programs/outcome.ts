@@ -95,9 +95,7 @@ function tryParse(text: unknown): unknown {
   }
 }
 
-/** A failure of the executor that came as text only: a foreign executor's, or a syntax error. */
+/** What an executor tells in words only is something that the program's code did. */
 export function executorFailure(error: string): Outcome<never> {
-  const message = clampChars(error, MAX_MESSAGE_CHARS);
-  const code = message.startsWith("SyntaxError") ? "invalid_program" : "program_error";
-  return fail(code, message);
+  return fail("program_error", clampChars(error, MAX_MESSAGE_CHARS));
 }

@@ -19,6 +19,7 @@ import {
 import type { GuestConfig } from "./guest.ts";
 import { executorFailure, readOutcome } from "./outcome.ts";
 import { readProgram } from "./source.ts";
+import { atItsPlace } from "./syntax.ts";
 
 /** How a run ended, ready to become a tool result. */
 export type Run =
@@ -141,24 +142,25 @@ export class Runner {
     if (!admission.ok) return { ok: false, failure: notAdmitted(admission.reason) };
     trace.admitted();
     try {
-      return await this.#sandboxed(program.value, bridge, trace, scope);
+      return await this.#sandboxed(code, program.value, bridge, trace, scope);
     } finally {
       admission.release();
     }
   }
 
   async #sandboxed(
+    code: string,
     program: { readonly expression: string; readonly addedLines: number },
     bridge: Bridge,
     trace: Trace,
     scope: Scope,
   ): Promise<Outcome<unknown>> {
     let ended: Failure | undefined;
-    const code = `()=>{"use strict";return $connecta(new Error(),(\n${program.expression}\n))}`;
+    const wrapped = `()=>{"use strict";return $connecta(new Error(),(\n${program.expression}\n))}`;
     const deadlineMs = this.#options.limits.timeoutMs + GRACE_MS;
     const settled = await withDeadline(scope, deadlineMs, "The program", async ({ signal }) =>
       ok(
-        await this.#options.executor.execute(code, [bridge.provider(this.#prelude)], {
+        await this.#options.executor.execute(wrapped, [bridge.provider(this.#prelude)], {
           signal,
           limits: this.#sandboxLimits,
           onFailure: (reported) => (ended ??= reported),
@@ -172,7 +174,7 @@ export class Runner {
     if (!settled.ok) return { ok: false, failure: abandoned(settled.failure) };
     const answer = settled.value;
     trace.ran(answer.logs, answer.result);
-    if (ended) return { ok: false, failure: ended };
+    if (ended) return { ok: false, failure: atItsPlace(ended, code, 1 + program.addedLines) };
     if (answer.error !== undefined) return executorFailure(answer.error);
     const outcome = readOutcome(answer.result, bridge.issued, program.addedLines);
     switch (outcome.kind) {

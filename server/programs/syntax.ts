@@ -1,4 +1,4 @@
-import { fail, type Failure, type Outcome } from "../shared/failure.ts";
+import { fail, failure, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { clampChars, clampUtf8 } from "../shared/text.ts";
 
@@ -19,6 +19,18 @@ export function refuse(
   const column = (before.at(-1)?.length ?? 0) + 1;
   const excerpt = caret(text, line, column);
   return fail("invalid_program", message, { line, column, excerpt });
+}
+
+/**
+ * A syntax error that only the interpreter found, at its place in the text that was sent.
+ * @param addedLines lines that the interpreter saw above the text's first
+ */
+export function atItsPlace(reported: Failure, text: string, addedLines: number): Failure {
+  const line = (reported.line ?? 0) - addedLines;
+  if (reported.code !== "invalid_program" || line < 1) return reported;
+  const column = reported.column ?? 1;
+  const message = `Line ${line}, column ${column}: ${clampUtf8(reported.message, LIMITS.echoBytes.value / 2)}`;
+  return failure("invalid_program", message, { line, column, excerpt: caret(text, line, column) });
 }
 
 /** The failure of a text that is no JavaScript; TypeScript is answered by what to remove. */

@@ -271,3 +271,22 @@ describe("what a program returns", () => {
     expect(diagnostics).toMatchObject({ hostCalls: { count: 1 }, sourceBytes: 62 });
   });
 });
+
+describe("syntax errors that only the interpreter finds", () => {
+  test.each([
+    ["a name declared twice", "async () => {\n  let a = 1;\n  let a = 2;\n}"],
+    ["a broken regular expression", "async () => {\n  const a = 1;\n  return /(/.test(a);\n}"],
+  ])("P1: %s is invalid_program at its line", async (_, code) => {
+    const failed = await error(code);
+    expect(failed).toMatchObject({ code: "invalid_program", line: 3 });
+    expect(failed.message).toMatch(/^Line 3, column \d+: /);
+    expect(failed.excerpt).toMatch(/^ {2}(let a = 2|return)/);
+  });
+
+  test("E5: control: a SyntaxError that the program throws is its own", async () => {
+    expect(await error('throw new SyntaxError("mine")')).toMatchObject({ code: "program_error" });
+    expect(await error('return new Function("let a; let a")')).toMatchObject({
+      code: "program_error",
+    });
+  });
+});
