@@ -1,4 +1,7 @@
 import type { Failure, NextAction } from "../shared/failure.ts";
+import { toJson } from "../shared/json.ts";
+import { LIMITS } from "../shared/limits.ts";
+import { utf8Length } from "../shared/text.ts";
 
 /** Which tools the caller has: a client's model, or a program inside `execute_code`. */
 export type Surface = "outside" | "inside";
@@ -6,6 +9,7 @@ export type Surface = "outside" | "inside";
 /** What the caller tried, as far as it helps to say how to go on. */
 export interface Attempt {
   readonly address: string;
+  readonly args?: unknown;
 }
 
 /** Adds the call that leads further, for the surface that the caller has. */
@@ -25,7 +29,7 @@ function recovery(failure: Failure, surface: Surface, attempt: Attempt): NextAct
     case "destructive_tool_requires_approval":
       return {
         tool: "call_destructive_tool",
-        arguments: { address: failure.address ?? attempt.address },
+        arguments: { address: failure.address ?? attempt.address, ...echoed(attempt.args) },
       };
     case "auth_required":
       return {
@@ -58,4 +62,11 @@ function words(address: string): string {
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
     .join(" ");
+}
+
+/** Arguments that are short enough to be said again; long ones the caller still has. */
+function echoed(args: unknown): { readonly args?: unknown } {
+  const json = args === undefined ? undefined : toJson(args, "args");
+  if (!json?.ok || utf8Length(json.value) > LIMITS.echoBytes.value) return {};
+  return { args };
 }

@@ -80,11 +80,20 @@ describe("call_tool", () => {
         retryable: false,
         nextAction: {
           tool: "call_destructive_tool",
-          arguments: { address: "crm.update_record" },
+          arguments: { address: "crm.update_record", args: { id: "r7" } },
         },
       },
     });
     expect(fixture.written).toEqual([]);
+  });
+
+  test("E3: long arguments are not said again in a refusal", async () => {
+    const args = { id: "x".repeat(600) };
+    const answer = await call("call_tool", { address: "crm.update_record", args });
+    expect(answer.structuredContent).toMatchObject({
+      error: { nextAction: { arguments: { address: "crm.update_record" } } },
+    });
+    expect(JSON.stringify(answer)).not.toContain("xxx");
   });
 
   test("I8: control: call_destructive_tool runs it, and the reason goes nowhere", async () => {

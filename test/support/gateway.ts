@@ -81,7 +81,7 @@ export async function callTool(
 }
 
 /** Runs a program and hands back the whole tool result. */
-export function run(connecta: Pick<Connecta, "fetch">, code: string, diagnostics = false) {
+function run(connecta: Pick<Connecta, "fetch">, code: string, diagnostics = false) {
   return callTool(connecta, "execute_code", { code, ...(diagnostics && { diagnostics }) });
 }
 
