@@ -151,6 +151,8 @@ test("a body over the limit is refused with 413, announced or not", async () => 
     fetch(`${server.origin}/mcp`, { method: "POST", headers, body, duplex: "half" } as RequestInit);
   expect((await post(big)).status).toBe(413);
   expect((await post(new Blob([big]).stream())).status).toBe(413);
+  // The connection goes on: a pooled client's next request is answered.
+  expect((await post("{}")).status).toBe(400);
   // The largest that is allowed gets as far as the JSON parser.
   expect((await post(big.subarray(0, 4 * 1024 * 1024))).status).toBe(400);
 });

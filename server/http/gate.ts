@@ -3,7 +3,7 @@ import {
   localhostAllowedHostnames,
 } from "@modelcontextprotocol/server";
 import type { Authenticate } from "../access/bearer.ts";
-import { LIMITS } from "../shared/limits.ts";
+import { refuse } from "./refusal.ts";
 
 /** What stands before MCP. */
 export interface GateOptions {
@@ -17,9 +17,7 @@ export interface GateOptions {
 /** Passed with the caller's name, or answered here. */
 export type Gate = { readonly principal: string } | Response;
 
-const JSON_RPC_REFUSED = -32_000;
-
-/** Checks method, Origin, announced size and identity, cheapest first. */
+/** Checks method, Origin and identity, cheapest first. */
 export async function passGate(request: Request, options: GateOptions): Promise<Gate> {
   if (request.method !== "POST") {
     return refuse(405, "Use POST: this endpoint keeps no session and sends nothing by itself.", {
@@ -29,10 +27,6 @@ export async function passGate(request: Request, options: GateOptions): Promise<
   if (!originAllowed(request, options.allowedOrigins)) {
     return refuse(403, "This Origin may not call: add it to http.allowedOrigins if it should.");
   }
-  const announced = Number(request.headers.get("content-length") ?? 0);
-  const max = LIMITS.requestBodyBytes.value;
-  if (announced > max)
-    return refuse(413, `The body is over ${max} bytes.`, { connection: "close" });
   if (!options.authenticate) return { principal: "anonymous" };
   const principal = await options.authenticate(request);
   if (principal !== undefined) return { principal };
@@ -54,12 +48,4 @@ function originAllowed(request: Request, allowed: readonly string[]): boolean {
   const origin = request.headers.get("origin");
   if (origin === null || allowed.includes(origin)) return true;
   return URL.canParse(origin) && new URL(origin).host === request.headers.get("host");
-}
-
-/** An HTTP refusal that JSON-RPC clients can read as well. */
-function refuse(status: number, message: string, headers: Record<string, string> = {}): Response {
-  return Response.json(
-    { jsonrpc: "2.0", id: null, error: { code: JSON_RPC_REFUSED, message } },
-    { status, headers },
-  );
 }

@@ -1,6 +1,8 @@
-import type { McpHttpHandler } from "@modelcontextprotocol/server";
+import { isJsonContentType, type McpHttpHandler } from "@modelcontextprotocol/server";
 import { Hono } from "hono";
+import { readBody } from "./body.ts";
 import { passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
+import { refuse } from "./refusal.ts";
 
 /** The routes of a deployment. */
 export interface RouteOptions {
@@ -18,13 +20,13 @@ export function createRoutes(options: RouteOptions): Hono {
   app.all("/mcp", async ({ req }) => {
     const passed = await passGate(req.raw, gate);
     if (passed instanceof Response) return passed;
-    const { principal } = passed;
-    const answer = await mcp.fetch(req.raw, {
-      authInfo: { token: "", clientId: principal, scopes: [] },
-    });
-    // The rest of the body was never read: the connection cannot carry another request.
-    if (answer.status === 413) answer.headers.set("connection", "close");
-    return answer;
+    if (!isJsonContentType(req.raw.headers.get("content-type"))) {
+      return refuse(415, "Send the request as application/json.");
+    }
+    const body = await readBody(req.raw);
+    if (body instanceof Response) return body;
+    const authInfo = { token: "", clientId: passed.principal, scopes: [] };
+    return mcp.fetch(req.raw, { authInfo, parsedBody: body.json });
   });
   app.get("/health", ({ json }) => json({ status: "ok", name, version }));
   app.notFound(({ json }) => json({ error: "Not found: the MCP endpoint is /mcp." }, 404));
