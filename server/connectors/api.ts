@@ -88,6 +88,9 @@ interface Entry {
  * schema that compiles; the message names the option and the fix.
  */
 export function api(options: ApiOptions): Connector {
+  if (typeof options !== "object" || options === null || typeof options.id !== "string") {
+    throw new TypeError("api() needs an object with an id: api({ id, tools: { ... } }).");
+  }
   if (typeof options.tools !== "object" || options.tools === null) {
     throw new TypeError(`api(${options.id}).tools is missing: give { toolName: { ... } }.`);
   }
@@ -143,6 +146,12 @@ async function callHandler(
 }
 
 function entry(at: string, name: string, definition: ApiToolInput): Entry {
+  if (name === "") throw new TypeError(`${at} has an empty name: tools are called by name.`);
+  if (typeof definition !== "object" || definition === null) {
+    throw new TypeError(
+      `${at} is no tool: give { description, inputSchema, annotations, handler }.`,
+    );
+  }
   const { annotations, description, title } = definition;
   if (typeof description !== "string" || description.trim() === "") {
     throw new TypeError(`${at}.description is missing: say what the tool does in a sentence.`);

@@ -65,6 +65,8 @@ export function schemaProblem(schema: unknown): string | undefined {
       if (typeof part === "boolean") continue;
       const target = part.__absolute_ref__;
       if (target !== undefined && !(target in lookup)) return `has a dangling $ref ${part.$ref}`;
+      const shape = shapeProblem(part);
+      if (shape !== undefined) return shape;
       if (part.pattern !== undefined) new RegExp(part.pattern, "u");
     }
     new Validator(structuredClone(schema) as Schema, "2020-12").validate({});
@@ -72,6 +74,27 @@ export function schemaProblem(schema: unknown): string | undefined {
   } catch (error) {
     return `does not compile: ${error instanceof Error ? error.message : "unknown reason"}`;
   }
+}
+
+const TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"];
+
+/** A keyword whose value has a form that no validator could use. */
+function shapeProblem(part: Schema): string | undefined {
+  const types: readonly unknown[] = [part.type ?? []].flat();
+  if (!types.every((type) => TYPES.includes(type as string))) return "has a type that is none";
+  const { properties, required, enum: members } = part as Record<string, unknown>;
+  if (properties !== undefined && (typeof properties !== "object" || Array.isArray(properties))) {
+    return "has properties that are no object";
+  }
+  if (required !== undefined && !(Array.isArray(required) && required.every(isText))) {
+    return "has required that is no list of names";
+  }
+  if (members !== undefined && !Array.isArray(members)) return "has an enum that is no list";
+  return undefined;
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === "string";
 }
 
 function makeValidator(schema: JsonSchema): Validator | undefined {

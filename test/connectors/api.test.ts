@@ -78,6 +78,9 @@ describe("api() connectors", () => {
 
   test("G7: a connector without tools is refused, naming the option", () => {
     expect(() => api({ id: "crm" } as never)).toThrow("api(crm).tools is missing");
+    expect(() => api(undefined as never)).toThrow("api() needs an object with an id");
+    expect(() => api({ id: "crm", tools: { get: null as never } })).toThrow("tools.get is no tool");
+    expect(() => api({ id: "crm", tools: { "": {} as never } })).toThrow("has an empty name");
   });
 
   test.each([

@@ -83,6 +83,10 @@ describe("schemas that a deployment writes", () => {
       "does not compile",
     );
     expect(schemaProblem("x")).toBe("is not a JSON Schema object");
+    expect(schemaProblem({ type: "strin" })).toContain("a type that is none");
+    expect(schemaProblem({ type: "object", properties: 5 })).toContain("properties");
+    expect(schemaProblem({ type: "object", required: "a" })).toContain("required");
+    expect(schemaProblem({ properties: { a: { enum: "x" } } })).toContain("enum");
   });
 
   test("G7: a sound schema with a cyclic reference has no problem", () => {
