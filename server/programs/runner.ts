@@ -1,5 +1,6 @@
 import guestSource from "./guest.ts?travel";
 import { identifier } from "../catalog/identifier.ts";
+import { onAbort } from "../shared/aborts.ts";
 import type { Connector, Executor, RunTimings } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
@@ -90,9 +91,15 @@ export class Runner {
   /** Runs one program and says how it ended; never throws for anything the program does. */
   async run(code: string, wantsDiagnostics: boolean, scope: Scope): Promise<Run> {
     const started = performance.now();
-    const bridge = new Bridge(this.#options, this.#options.limits, scope);
+    // A call that the program did not wait for must not outlive it.
+    const running = new AbortController();
+    const unlisten = onAbort(scope.signal, () => running.abort());
+    const own = { ...scope, signal: running.signal };
+    const bridge = new Bridge(this.#options, this.#options.limits, own);
     const trace = new Trace(code, started);
-    const ended = await this.#execute(code, bridge, trace, scope);
+    const ended = await this.#execute(code, bridge, trace, own);
+    unlisten();
+    running.abort();
     const diagnostics = wantsDiagnostics ? trace.report(bridge) : undefined;
     const logs = joinLogs(trace.logs);
     const { blocks, payload } = bridge.emitted;

@@ -88,6 +88,17 @@ describe("hostile programs", () => {
   });
 });
 
+test("L3: a call that the program did not wait for ends with the program", async () => {
+  const other = fixtureGateway();
+  try {
+    const { result: own } = programs(() => other);
+    expect(await own("crm.slow(); await crm.get_record({ id: 'r' }); return 1")).toBe(1);
+    await other.slow.aborted;
+  } finally {
+    await other.connecta.close();
+  }
+});
+
 test("L3: a client that goes away cancels the program and its host call", async () => {
   const controller = new AbortController();
   const response = await fixture.connecta.fetch(
