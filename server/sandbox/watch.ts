@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 
 /** How often a process that has not answered is looked at. */
-const LOOK_MS = 50;
+const LOOK_MS = 25;
 
-/** Time beyond the CPU budget; with two looks it stays within the promised 250 ms. */
-const PATIENCE_MS = 150;
+/** Time beyond the CPU budget; with looking and ending it stays within the promised 250 ms. */
+const PATIENCE_MS = 100;
 
 /** Time to move a payload in and parse it, which no budget pays for, per MiB. */
 const MOVING_MS_PER_MIB = 60;
