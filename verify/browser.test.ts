@@ -1,57 +1,26 @@
 import { hostname } from "node:os";
-import type { Browser, Frame } from "playwright";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import { launchChromium, mustBeQuiet, openWatched, OUT, type Watched } from "./support/chromium.ts";
-import { appears, eventually, HostPage, type Row } from "./support/page.ts";
-import { makeRepository, type Repository } from "./support/repository.ts";
-import { startServer, type Running } from "./support/server.ts";
+import type { Frame } from "playwright";
+import { expect, test } from "vitest";
+import { OUT } from "./support/chromium.ts";
+import { appears, eventually, type Row } from "./support/page.ts";
+import { hostSession } from "./support/session.ts";
 
 const COMMITS = 40;
 
-let browser: Browser;
-let repository: Repository;
-let server: Running;
-let watched: Watched;
-let host: HostPage;
-
-beforeAll(async () => {
-  repository = makeRepository(COMMITS);
-  [browser, server] = await Promise.all([launchChromium(), startServer(repository.directory)]);
-});
-
-beforeEach(async () => {
-  watched = await openWatched(browser);
-  host = new HostPage(watched.page);
-  await host.open(server.origin);
-});
-
-afterEach(async () => {
-  await watched.page.context().close();
-  mustBeQuiet(watched);
-});
-
-afterAll(async () => {
-  try {
-    await browser.close();
-    await server.stop();
-  } finally {
-    repository.remove();
-  }
-});
-
-const picture = (name: string) => host.page.screenshot({ path: `${OUT}${name}.png` });
+const session = hostSession(COMMITS);
+const picture = (name: string) => session.host.page.screenshot({ path: `${OUT}${name}.png` });
 const between = ({ direction, method }: Row) => `${direction}: ${method}`;
 
 test("the page says what it is connected to", async () => {
-  const status = host.page.getByRole("contentinfo", { name: "Status" });
+  const status = session.host.page.getByRole("contentinfo", { name: "Status" });
   expect(await appears(status.getByText("7 tools"))).toBe(true);
   expect(await appears(status.getByText(/^MCP \d{4}-\d{2}-\d{2}$/))).toBe(true);
 });
 
 test("the handshake comes in the order of the specification, and the host waits for it", async () => {
-  await host.runExample("Commit list");
-  expect(await appears(host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
-  await eventually(async () => (await host.rows()).map(between)).toEqual([
+  await session.host.runExample("Commit list");
+  expect(await appears(session.host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
+  await eventually(async () => (await session.host.rows()).map(between)).toEqual([
     "view → host: ui/notifications/sandbox-proxy-ready",
     "host → view: ui/notifications/sandbox-resource-ready",
     "view → host: ui/initialize",
@@ -64,54 +33,56 @@ test("the handshake comes in the order of the specification, and the host waits 
 });
 
 test("the dashboard shows this machine, and Refresh brings one new reading over one call", async () => {
-  await host.runExample("System dashboard");
-  expect(await appears(host.view.getByRole("heading", { name: hostname() }))).toBe(true);
+  await session.host.runExample("System dashboard");
+  expect(await appears(session.host.view.getByRole("heading", { name: hostname() }))).toBe(true);
   // Without its own clock the view reads only when it is told to.
-  await host.view.getByRole("switch", { name: "Live" }).setChecked(false);
-  const refresh = host.view.getByRole("button", { name: "Refresh" });
+  await session.host.view.getByRole("switch", { name: "Live" }).setChecked(false);
+  const refresh = session.host.view.getByRole("button", { name: "Refresh" });
   await eventually(() => refresh.isEnabled()).toBe(true);
-  const curve = host.view.getByRole("img", { name: /^CPU use over the last \d+ readings$/ });
+  const curve = session.host.view.getByRole("img", {
+    name: /^CPU use over the last \d+ readings$/,
+  });
   const readings = async () => Number(/\d+/.exec((await curve.getAttribute("aria-label")) ?? ""));
   const before = await readings();
-  const reads = await host.readsDuring(async () => {
+  const reads = await session.host.readsDuring(async () => {
     await refresh.click();
     await eventually(readings).toBe(before + 1);
   });
   expect(reads).toBe(1);
   await picture("dashboard-light");
-  await host.page.getByRole("group", { name: "Theme" }).getByText("Dark").click();
-  await eventually(async () => (await host.rows()).at(-1)?.about).toContain("theme");
+  await session.host.page.getByRole("group", { name: "Theme" }).getByText("Dark").click();
+  await eventually(async () => (await session.host.rows()).at(-1)?.about).toContain("theme");
   await picture("dashboard-dark");
 });
 
 test("the commit list turns to the next page over one call", async () => {
-  await host.runExample("Commit list");
-  expect(await appears(host.view.getByRole("row", { name: "Change 40 " }))).toBe(true);
-  const reads = await host.readsDuring(async () => {
-    await host.view.getByRole("button", { name: "Next page" }).click();
-    expect(await appears(host.view.getByRole("row", { name: "Change 28 " }))).toBe(true);
+  await session.host.runExample("Commit list");
+  expect(await appears(session.host.view.getByRole("row", { name: "Change 40 " }))).toBe(true);
+  const reads = await session.host.readsDuring(async () => {
+    await session.host.view.getByRole("button", { name: "Next page" }).click();
+    expect(await appears(session.host.view.getByRole("row", { name: "Change 28 " }))).toBe(true);
   });
   expect(reads).toBe(1);
-  expect(await host.view.getByRole("row", { name: "Change 40 " }).count()).toBe(0);
+  expect(await session.host.view.getByRole("row", { name: "Change 40 " }).count()).toBe(0);
   await picture("commits");
 });
 
 test("one commit opens with its files over one call", async () => {
-  await host.runExample("Commit detail");
-  const commit = host.view.getByRole("button", { name: "Change 38 " });
+  await session.host.runExample("Commit detail");
+  const commit = session.host.view.getByRole("button", { name: "Change 38 " });
   expect(await appears(commit)).toBe(true);
-  const reads = await host.readsDuring(async () => {
+  const reads = await session.host.readsDuring(async () => {
     await commit.click();
-    expect(await appears(host.view.getByRole("heading", { name: "Change 38" }))).toBe(true);
+    expect(await appears(session.host.view.getByRole("heading", { name: "Change 38" }))).toBe(true);
   });
   expect(reads).toBe(1);
-  expect(await host.view.getByRole("heading", { name: "Change 40" }).count()).toBe(0);
+  expect(await session.host.view.getByRole("heading", { name: "Change 40" }).count()).toBe(0);
   await picture("commit-detail");
 });
 
 test("emitted blocks are shown as what they are", async () => {
-  await host.runExample("Activity image");
-  const panel = host.panel("Emitted");
+  await session.host.runExample("Activity image");
+  const panel = session.host.panel("Emitted");
   expect(await appears(panel.getByText(`When the last ${COMMITS} commits were made`))).toBe(true);
   const image = panel.getByRole("img");
   await eventually(() => image.evaluate((element: HTMLImageElement) => element.naturalWidth)).toBe(
@@ -121,59 +92,68 @@ test("emitted blocks are shown as what they are", async () => {
 });
 
 test("a reduction without a view shows its envelope, its log and, when asked, its diagnostics", async () => {
-  await host.page.getByRole("checkbox", { name: "Diagnostics" }).check();
-  await host.runExample("Weekdays");
-  expect(await appears(host.panel("Result").getByText("byWeekday"))).toBe(true);
+  await session.host.page.getByRole("checkbox", { name: "Diagnostics" }).check();
+  await session.host.runExample("Weekdays");
+  expect(await appears(session.host.panel("Result").getByText("byWeekday"))).toBe(true);
   await picture("reduction");
-  await host.page.getByRole("tab", { name: "Logs" }).click();
-  expect(await appears(host.panel("Logs").getByText(`read ${COMMITS} commits`))).toBe(true);
-  await host.page.getByRole("tab", { name: "Diagnostics" }).click();
-  await eventually(() => host.panel("Diagnostics").locator(".json-key").count()).toBeGreaterThan(2);
+  await session.host.page.getByRole("tab", { name: "Logs" }).click();
+  expect(await appears(session.host.panel("Logs").getByText(`read ${COMMITS} commits`))).toBe(true);
+  await session.host.page.getByRole("tab", { name: "Diagnostics" }).click();
+  await eventually(() =>
+    session.host.panel("Diagnostics").locator(".json-key").count(),
+  ).toBeGreaterThan(2);
 });
 
 test("a refused write fails in words, and only a person's press on the page carries it out", async () => {
-  await host.runExample("Refused write");
+  await session.host.runExample("Refused write");
   const code = "destructive_tool_requires_approval";
-  expect(await appears(host.alert.getByText(code))).toBe(true);
+  expect(await appears(session.host.alert.getByText(code))).toBe(true);
   await picture("refused");
-  await host.page.getByRole("tab", { name: "View" }).click();
-  expect(await appears(host.shell.getByText(code))).toBe(true);
-  expect(host.calls().map(({ name }) => name)).toEqual(["execute_code"]);
-  await host.alert.getByRole("button", { name: "Approve git.create_tag" }).click();
-  expect(await appears(host.panel("Result").getByText("from-a-program").first())).toBe(true);
-  expect(host.calls().map(({ name }) => name)).toEqual(["execute_code", "call_destructive_tool"]);
+  await session.host.page.getByRole("tab", { name: "View" }).click();
+  expect(await appears(session.host.shell.getByText(code))).toBe(true);
+  expect(session.host.calls().map(({ name }) => name)).toEqual(["execute_code"]);
+  await session.host.alert.getByRole("button", { name: "Approve git.create_tag" }).click();
+  expect(await appears(session.host.panel("Result").getByText("from-a-program").first())).toBe(
+    true,
+  );
+  expect(session.host.calls().map(({ name }) => name)).toEqual([
+    "execute_code",
+    "call_destructive_tool",
+  ]);
 });
 
 test("a new run takes the old view down first", async () => {
-  await host.runExample("Commit list");
-  expect(await appears(host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
-  await host.run();
-  expect(await appears(host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
-  const rows = (await host.rows()).map(between);
+  await session.host.runExample("Commit list");
+  expect(await appears(session.host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
+  await session.host.run();
+  expect(await appears(session.host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
+  const rows = (await session.host.rows()).map(between);
   const asked = rows.indexOf("host → view: ui/resource-teardown");
   const answered = rows.indexOf("view → host: result of ui/resource-teardown");
   const again = rows.lastIndexOf("view → host: ui/initialize");
   expect(asked).toBeGreaterThan(0);
   expect(answered).toBeGreaterThan(asked);
   expect(again).toBeGreaterThan(answered);
-  expect(await host.page.locator("iframe").count()).toBe(1);
+  expect(await session.host.page.locator("iframe").count()).toBe(1);
 });
 
 test("a broken program and a view that throws leave the page and the server working", async () => {
-  await host.runProgram("async () => {");
-  expect(await appears(host.alert.getByText("invalid_program"))).toBe(true);
-  expect(await host.alert.locator("pre").innerText()).toBe(`async () => {\n${" ".repeat(13)}^`);
+  await session.host.runProgram("async () => {");
+  expect(await appears(session.host.alert.getByText("invalid_program"))).toBe(true);
+  expect(await session.host.alert.locator("pre").innerText()).toBe(
+    `async () => {\n${" ".repeat(13)}^`,
+  );
   await picture("syntax-error");
-  await host.alert.getByRole("button", { name: /^Go to line 1/ }).click();
-  await host.runProgram(
+  await session.host.alert.getByRole("button", { name: /^Go to line 1/ }).click();
+  await session.host.runProgram(
     `async () => { await connecta.ui("<p>before</p><script>throw new Error('from the view')</" + "script>"); return 1; }`,
   );
-  expect(await appears(host.view.getByText("before"))).toBe(true);
+  expect(await appears(session.host.view.getByText("before"))).toBe(true);
   // The control of every other test: such an error does reach the list of complaints.
-  await eventually(() => watched.complaints).toEqual(["uncaught: from the view"]);
-  watched.complaints.length = 0;
-  await host.runExample("Commit list");
-  expect(await appears(host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
+  await eventually(() => session.watched.complaints).toEqual(["uncaught: from the view"]);
+  session.watched.complaints.length = 0;
+  await session.host.runExample("Commit list");
+  expect(await appears(session.host.view.getByRole("heading", { name: "Commits" }))).toBe(true);
 });
 
 test("a forbidden request of a view is stopped and reported", async () => {
@@ -186,8 +166,8 @@ test("a forbidden request of a view is stopped and reported", async () => {
     ),
   );
   expect(outcome).toBe("stopped");
-  await eventually(() => watched.complaints.join()).toContain("violation: connect-src");
-  watched.complaints.length = 0;
+  await eventually(() => session.watched.complaints.join()).toContain("violation: connect-src");
+  session.watched.complaints.length = 0;
 });
 
 /** A view with one declared read, and a button for every way of using it. */
@@ -199,13 +179,13 @@ const READER = `async () => {
 }`;
 
 async function openReader(): Promise<void> {
-  await host.runProgram(READER);
-  await host.view.getByText("reader").waitFor();
+  await session.host.runProgram(READER);
+  await session.host.view.getByText("reader").waitFor();
 }
 
 async function frameAt(depth: 2 | 3): Promise<Frame> {
   const selector = Array(depth).fill("iframe");
-  let frame: Frame | null = host.page.mainFrame();
+  let frame: Frame | null = session.host.page.mainFrame();
   for (const part of selector) {
     const element: Awaited<ReturnType<Frame["waitForSelector"]>> =
       await frame.waitForSelector(part);
@@ -238,12 +218,12 @@ async function read(name: string, args?: Record<string, unknown>): Promise<unkno
 
 test("a fabricated read name reaches nobody, the declared one does", async () => {
   await openReader();
-  const refused = await host.readsDuring(async () => {
+  const refused = await session.host.readsDuring(async () => {
     expect(await read("git.log")).toBe("unknown_read");
     expect(await read("constructor")).toBe("unknown_read");
   });
   expect(refused).toBe(0);
-  const allowed = await host.readsDuring(async () => {
+  const allowed = await session.host.readsDuring(async () => {
     expect(await read("page")).toBe(2);
   });
   expect(allowed).toBe(1);
@@ -251,16 +231,16 @@ test("a fabricated read name reaches nobody, the declared one does", async () =>
 
 test("an undeclared argument reaches nobody, a declared one does", async () => {
   await openReader();
-  const refused = await host.readsDuring(async () => {
+  const refused = await session.host.readsDuring(async () => {
     expect(await read("page", { ref: "HEAD~1" })).toBe("invalid_args");
     expect(await read("page", { limit: 100 })).toBe("invalid_args");
   });
   expect(refused).toBe(0);
-  const allowed = await host.readsDuring(async () => {
+  const allowed = await session.host.readsDuring(async () => {
     await read("page", { path: "notes.txt" });
   });
   expect(allowed).toBe(1);
-  expect(host.calls().at(-1)?.arguments).toMatchObject({
+  expect(session.host.calls().at(-1)?.arguments).toMatchObject({
     address: "git.log",
     args: { limit: 2, path: "notes.txt" },
     resultMode: "value",
@@ -275,7 +255,7 @@ const RAW = {
 };
 
 const rawCalls = () =>
-  host.calls().filter(({ arguments: { address } }) => address === "git.branches").length;
+  session.host.calls().filter(({ arguments: { address } }) => address === "git.branches").length;
 
 test("raw JSON-RPC from the inner frame reaches nobody, the same from the shell's frame does", async () => {
   await openReader();
@@ -288,7 +268,7 @@ test("raw JSON-RPC from the inner frame reaches nobody, the same from the shell'
   // A read takes the same way afterwards: when it is back, the messages before it were handled.
   expect(await read("page")).toBe(2);
   expect(rawCalls()).toBe(0);
-  const rows = await host.rows();
+  const rows = await session.host.rows();
   const seen = rows.filter(({ method }) => method === "tools/call");
   expect(seen.map(({ marks }) => marks).toSorted()).toEqual(["ignored", "read"]);
   const shell = await shellFrame();
@@ -311,14 +291,14 @@ test("the host refuses a view every tool that is not for views, and carries out 
         }),
       name,
     );
-  const before = host.calls().length;
+  const before = session.host.calls().length;
   for (const name of ["execute_code", "call_destructive_tool", "search_tools", "no_such_tool"]) {
     expect(await answerTo(name)).toContain(`The host refuses this call: ${name}`);
   }
-  expect(host.calls().length).toBe(before);
+  expect(session.host.calls().length).toBe(before);
   expect(await answerTo("call_tool")).toBe("answered");
-  expect(host.calls().length).toBe(before + 1);
-  const refused = (await host.rows()).filter(
+  expect(session.host.calls().length).toBe(before + 1);
+  const refused = (await session.host.rows()).filter(
     ({ marks, method }) => marks.includes("refused") && method === "tools/call",
   );
   expect(refused.length).toBe(4);
