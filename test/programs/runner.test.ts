@@ -42,6 +42,28 @@ describe("executors of any kind", () => {
     expect(await run).toMatchObject({ envelope: { error: { code: "executor_cancelled" } } });
   });
 
+  test("L3: the executor is told when the caller goes away, and when its time is up", async () => {
+    const controller = new AbortController();
+    let told: AbortSignal | undefined;
+    let begin = () => {};
+    const begun = new Promise<void>((resolve) => (begin = resolve));
+    const listening: Executor["execute"] = (_code, _providers, options) => {
+      told = options?.signal;
+      begin();
+      return never();
+    };
+    const left = runner(listening).run("return 1", false, testScope({ signal: controller.signal }));
+    await begun;
+    expect(told?.aborted).toBe(false);
+    controller.abort();
+    await left;
+    expect(told?.aborted).toBe(true);
+
+    told = undefined;
+    await runner(listening, { timeoutMs: 1 }).run("return 1", false, testScope());
+    expect((told as AbortSignal | undefined)?.aborted).toBe(true);
+  });
+
   test("E4: what a broken executor throws stays here, and the operator hears of it", async () => {
     const report = vi.fn<(error: unknown, what: string) => void>();
     const broken = runner(() => Promise.reject(new Error("secret path")));
