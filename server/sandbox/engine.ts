@@ -3,15 +3,13 @@ import {
   type EmscriptenModuleLoader,
   type QuickJSEmscriptenModule,
 } from "quickjs-emscripten";
+import { adaptBinary, TABLE_EXPORT } from "./binary.ts";
+import { followRejections, type Rejections } from "./rejections.ts";
 
 /** The C functions of one instance, as the package types them. */
 export type QuickJSFFI = InstanceType<Awaited<ReturnType<typeof RELEASE_SYNC.importFFI>>>;
 
 const PAGE_BYTES = 64 * 1024;
-
-/** Pages that the binary asks for, and the pages that hold its data, its C stack and a context. */
-const DECLARED_PAGES = 256;
-const NEEDED_PAGES = 88;
 
 /** The largest memory that the binary accepts. */
 const MAX_PAGES = 32_768;
@@ -68,6 +66,8 @@ export class HeapBudget {
 export interface Instance {
   readonly module: QuickJSEmscriptenModule;
   readonly ffi: QuickJSFFI;
+  /** Where it tells of rejected promises; `undefined` when the binary does not allow it. */
+  readonly rejections: Rejections | undefined;
   /**
    * Bounds what the heap may grow to. The interpreter's own limit sees single allocations alone,
    * since in WebAssembly it does not know the size of a block that it frees.
@@ -93,29 +93,31 @@ export async function loadEngine(
   binary: Uint8Array<ArrayBuffer>,
   budget: HeapBudget,
 ): Promise<Engine> {
-  const lowered = lowerMemoryFloor(binary);
+  const adapted = adaptBinary(binary);
   const [compiled, imported, FFI] = await Promise.all([
-    WebAssembly.compile(lowered ?? binary),
+    WebAssembly.compile(adapted.binary),
     RELEASE_SYNC.importModuleLoader(),
     RELEASE_SYNC.importFFI(),
   ]);
   const loader = loaderOf(imported);
-  const initial = lowered ? NEEDED_PAGES : DECLARED_PAGES;
   return {
     async instantiate() {
-      const heap = new BoundedHeap(initial, budget);
+      const heap = new BoundedHeap(adapted.initialPages, budget);
       if (!heap.open) return undefined;
       const { memory } = heap;
+      let rejections: Rejections | undefined;
       const module = await loader({
         wasmMemory: memory,
         instantiateWasm: (imports, onSuccess) => {
           const instance = new WebAssembly.Instance(compiled, heap.watched(imports));
+          rejections = followRejections(instance.exports[TABLE_EXPORT]);
           onSuccess(instance);
           return instance.exports;
         },
       });
       return {
         module,
+        rejections,
         ffi: new FFI(module),
         limitHeap: (bytes) => heap.limit(bytes),
         refused: () => heap.refused,
@@ -192,22 +194,4 @@ function loaderOf(imported: Imported): Loader {
   if (typeof imported === "function") return imported;
   const inner = imported.default;
   return typeof inner === "function" ? inner : inner.default;
-}
-
-/**
- * Lowers the memory minimum that the binary's import declares, so that an instance holds what it
- * uses and every growth is seen. Undefined when the import does not look as expected.
- */
-function lowerMemoryFloor(binary: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> | undefined {
-  // Import "a"."a": memory with a maximum, minimum 256 pages as a two-byte LEB128.
-  const declared = [0x01, 0x61, 0x01, 0x61, 0x02, 0x01, 0x80, 0x02];
-  const importSection = binary.subarray(0, 4096);
-  const at = importSection.findIndex((_, i) =>
-    declared.every((byte, offset) => importSection[i + offset] === byte),
-  );
-  if (at < 0) return undefined;
-  const lowered = new Uint8Array(binary);
-  lowered[at + 6] = NEEDED_PAGES | 0x80;
-  lowered[at + 7] = 0;
-  return lowered;
 }

@@ -32,6 +32,7 @@ export type GuestControl = [
   settle: (id: number) => void,
   fail: (error: unknown) => void,
   invalid: (error: unknown) => boolean,
+  unhandled: (reason: unknown) => void,
 ];
 
 /**
@@ -271,5 +272,6 @@ export default function guest(
     },
     fail,
     refuse,
+    (reason) => print(["[unhandled] " + describe(reason)]),
   ];
 }

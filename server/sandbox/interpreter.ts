@@ -99,9 +99,15 @@ export class Interpreter {
     this.#runJobs();
   }
 
+  /** Prints why promises were rejected that nobody has handled. */
+  tellRejected(): void {
+    for (const reason of this.#vm.takeRejected()) this.#tell("unhandled", [reason]);
+  }
+
   /** Undoes a run; false when the instance should not serve again. */
   restore(): boolean {
     this.#host = undefined;
+    this.#vm.takeRejected();
     return this.#prepared.image.restore(this.#vm.heap);
   }
 
@@ -182,10 +188,12 @@ export class Interpreter {
       case "log":
         return crossed((bytes) => host.log(flag(0), bytes));
       case "done": {
+        this.tellRejected();
         const kinds = ["nothing", "json", "text"] as const;
         return crossed((bytes) => host.done(kinds[number(0)] ?? "nothing", bytes));
       }
       case "failed": {
+        this.tellRejected();
         const limit = flag(0) ? "stack" : "none";
         return crossed((bytes) => host.failed(limit, flag(1), bytes));
       }

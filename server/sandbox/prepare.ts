@@ -7,7 +7,16 @@ import { Vm, type Anatomy, type Value } from "./vm.ts";
 /** Functions lent to the bridge, in the order of its parameters; ids count from 1. */
 export const LENT = ["call", "log", "done", "failed", "invalid", "isPromise"] as const;
 
-const CONTROL = ["install", "seal", "run", "take", "settle", "fail", "invalid"] as const;
+const CONTROL = [
+  "install",
+  "seal",
+  "run",
+  "take",
+  "settle",
+  "fail",
+  "invalid",
+  "unhandled",
+] as const;
 
 /** The bridge's own functions, by name, as addresses in the prepared memory. */
 export type Control = Readonly<Record<(typeof CONTROL)[number], Value>>;
@@ -81,5 +90,6 @@ function startBridge(vm: Vm): Control {
     settle: part("settle"),
     fail: part("fail"),
     invalid: part("invalid"),
+    unhandled: part("unhandled"),
   };
 }

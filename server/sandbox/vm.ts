@@ -13,6 +13,7 @@ import {
 } from "quickjs-emscripten";
 import { STACK_BYTES, type Instance } from "./engine.ts";
 import { unitsOf } from "./protocol.ts";
+import { trackRejections } from "./rejections.ts";
 
 /** A value inside the guest, owned or lent. */
 export type Value = JSValuePointer | JSValueConstPointer;
@@ -40,6 +41,14 @@ export interface Anatomy {
   readonly context: JSContextPointer;
   readonly arguments: number;
   readonly out: number;
+  /** Room for one value as the interpreter passes it. */
+  readonly slot: number;
+}
+
+/** A promise that was rejected and has no handler. */
+interface Rejected {
+  readonly promise: bigint;
+  readonly reason: Value;
 }
 
 const SCRIPT = (EvalFlags.JS_EVAL_TYPE_GLOBAL | EvalFlags.JS_EVAL_FLAG_STRICT) as EvalFlags;
@@ -48,6 +57,12 @@ const NEVER_A_MODULE = 0 as EvalDetectModule;
 const ALL_INTRINSICS = 0 as IntrinsicsFlags;
 const MAX_ARGUMENTS = 8;
 const JOBS_PER_SLICE = 512;
+
+/** Words at the start of a runtime among which its handlers are. */
+const RUNTIME_WORDS = 128;
+
+/** Unhandled rejections that are kept; a program that makes more of them says no more by it. */
+const MAX_REJECTED = 20;
 
 /**
  * One QuickJS runtime and context on the C functions of an instance. The C functions and not the
@@ -60,7 +75,9 @@ export class Vm {
   readonly #context: JSContextPointer;
   readonly #arguments: number;
   readonly #out: number;
+  readonly #slot: number;
   readonly undefined: Value;
+  #rejected: Rejected[] = [];
 
   /** @param anatomy where things are, in memory that another instance has prepared */
   constructor(instance: Instance, owner: VmOwner, anatomy: Anatomy = create(instance)) {
@@ -70,6 +87,7 @@ export class Vm {
     this.#context = anatomy.context;
     this.#arguments = anatomy.arguments;
     this.#out = anatomy.out;
+    this.#slot = anatomy.slot;
     this.undefined = ffi.QTS_GetUndefined();
     module.callbacks = {
       callFunction: (_asyncify, _context, _self, count, values, id) => {
@@ -86,6 +104,13 @@ export class Vm {
       loadModuleSource: () => 0 as BorrowedHeapCharPointer,
       normalizeModule: () => 0 as BorrowedHeapCharPointer,
     };
+    const { rejections } = instance;
+    if (rejections) {
+      rejections.listener = (promise, reason, handled) => {
+        if (handled) this.#forgive(promise);
+        else if (this.#rejected.length < MAX_REJECTED) this.#accuse(promise, reason);
+      };
+    }
   }
 
   /** Where this machine's parts are in its memory. */
@@ -95,6 +120,7 @@ export class Vm {
       context: this.#context,
       arguments: this.#arguments,
       out: this.#out,
+      slot: this.#slot,
     };
   }
 
@@ -151,6 +177,13 @@ export class Vm {
   /** Whether a value is a promise itself, not something that looks like one. */
   isPromise(value: Value): boolean {
     return this.#instance.ffi.QTS_PromiseState(this.#context, value) >= 0;
+  }
+
+  /** Why promises were rejected that have no handler, the oldest first; each is told once. */
+  takeRejected(): Value[] {
+    const reasons = this.#rejected.map(({ reason }) => reason);
+    this.#rejected = [];
+    return reasons;
   }
 
   /** The element of a guest array. */
@@ -212,6 +245,20 @@ export class Vm {
     return this.#outcome(value);
   }
 
+  #accuse(promise: bigint, raw: bigint): void {
+    new BigInt64Array(this.heap.buffer, this.#slot, 1)[0] = raw;
+    const slot = this.#slot as JSValuePointer;
+    const reason = this.#instance.ffi.QTS_DupValuePointer(this.#context, slot);
+    if (reason) this.#rejected.push({ promise, reason });
+  }
+
+  /** The promise's address may have been another's before: the last one is meant. */
+  #forgive(promise: bigint): void {
+    const at = this.#rejected.findLastIndex((rejected) => rejected.promise === promise);
+    const [forgiven] = at < 0 ? [] : this.#rejected.splice(at, 1);
+    if (forgiven) this.free(forgiven.reason);
+  }
+
   #outcome(value: JSValuePointer): Outcome {
     const error = this.#instance.ffi.QTS_ResolveException(this.#context, value);
     return error ? { value: error, threw: true } : { value, threw: false };
@@ -226,10 +273,14 @@ export class Vm {
   }
 }
 
-function create({ ffi, module }: Instance): Anatomy {
+function create({ ffi, module, rejections }: Instance): Anatomy {
   const runtime = ffi.QTS_NewRuntime();
   const context = ffi.QTS_NewContext(runtime, ALL_INTRINSICS);
-  ffi.QTS_RuntimeEnableInterruptHandler(runtime);
+  trackRejections(
+    rejections,
+    () => new Uint32Array(module.HEAPU8.buffer, runtime, RUNTIME_WORDS),
+    () => ffi.QTS_RuntimeEnableInterruptHandler(runtime),
+  );
   const words = module._malloc(4 * MAX_ARGUMENTS);
-  return { runtime, context, arguments: words, out: module._malloc(4) };
+  return { runtime, context, arguments: words, out: module._malloc(4), slot: module._malloc(8) };
 }
