@@ -2,11 +2,11 @@ import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 import { failure, type Failure } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { HeapBudget, loadEngine } from "./engine.ts";
+import { Inbox } from "./inbox.ts";
 import {
   encodeFrame,
   encodeTimings,
   FRAME,
-  FrameReader,
   KIND,
   type Frame,
   type FrameParts,
@@ -18,9 +18,6 @@ import { warmUp } from "./warm.ts";
 
 /** The one descriptor that this process was given. */
 const CHANNEL = 3;
-
-/** Frames from the server are trusted; this only turns a broken stream into an end. */
-const MAX_PAYLOAD_BYTES = 1024 * 1024 * 1024;
 
 /** The process takes its orders from the channel alone; a terminal's signals are for the server. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => {});
@@ -44,6 +41,13 @@ const outbox = {
     channel.cork();
     for (const frame of queued.splice(0)) channel.write(frame);
     channel.uncork();
+  },
+  /** A run that was cancelled stops computing; its frame is answered when its turn comes. */
+  glance() {
+    const visit = ({ type, run }: Frame) => {
+      if (type === FRAME.cancel) runs.get(run)?.run.abandon();
+    };
+    if (!inbox.glance(visit)) process.exit(0);
   },
 };
 
@@ -108,6 +112,7 @@ function whyNot(known: KnownSetup | undefined): Failure {
 /** Answers the frame that woke a run, and lets its interpreter go when the run has ended. */
 function settle({ known, run }: Entry): void {
   if (!run.ended) return idle(run.id);
+  if (run.abandoned) idle(run.id);
   runs.delete(run.id);
   setImmediate(() => spares?.giveBack(known, run.interpreter, run.clean));
 }
@@ -145,7 +150,7 @@ function receive({ type, kind, run, call, payload }: Frame): void {
   }
 }
 
-const reader = new FrameReader(receive, MAX_PAYLOAD_BYTES);
+const inbox = new Inbox(CHANNEL, receive);
 const options: SocketConstructorOpts & ConnectOpts = {
   fd: CHANNEL,
   readable: true,
@@ -154,7 +159,7 @@ const options: SocketConstructorOpts & ConnectOpts = {
   onread: {
     buffer: Buffer.allocUnsafe(256 * 1024),
     callback(length, buffer) {
-      if (!reader.push(Buffer.from(buffer.buffer, buffer.byteOffset, length))) process.exit(1);
+      if (!inbox.push(Buffer.from(buffer.buffer, buffer.byteOffset, length))) process.exit(1);
       return true;
     },
   },

@@ -18,6 +18,8 @@ const PROMPT_LINES = 32;
 export interface Outbox {
   queue(parts: FrameParts): void;
   flush(): void;
+  /** Called while a run computes: lets it hear that it is to be abandoned. */
+  glance(): void;
 }
 
 /** One program in the sandbox process: its interpreter, its limits, its calls under way. */
@@ -35,6 +37,8 @@ export class Run implements InterpreterHost {
   #cpuExceeded = false;
   #clean = true;
   ended = false;
+  /** Whether it ended without having told its result. */
+  abandoned = false;
 
   constructor(
     id: number,
@@ -69,7 +73,9 @@ export class Run implements InterpreterHost {
 
   /** Stops caring; nothing that the guest still does leaves the process. */
   abandon(): void {
+    if (this.ended) return;
     this.ended = true;
+    this.abandoned = true;
     this.#clean = false;
   }
 
@@ -127,6 +133,7 @@ export class Run implements InterpreterHost {
 
   overBudget(): boolean {
     this.#outbox.flush();
+    this.#outbox.glance();
     if (this.ended || this.#crossed) return true;
     const { cpuMs } = this.#limits;
     const burst = this.#burst;
@@ -168,6 +175,7 @@ export class Run implements InterpreterHost {
     const crossed = this.#crossed;
     if (crossed) this.#limit(crossed);
     else if (this.#underWay.size === 0) {
+      this.#guarded(() => this.interpreter.tellRejected());
       const message =
         "The program waits for something that can never settle: no host call is under way.";
       this.#fail(failure("program_error", message));

@@ -67,6 +67,7 @@ function runOnce(interpreter: Interpreter, program: string): void {
       if (type === FRAME.call) calls.push(call);
     },
     flush() {},
+    glance() {},
   };
   const run = new Run(0, { interpreter, limits: SETUP.limits, outbox, setupMs: 0 });
   run.begin(Buffer.from(program));

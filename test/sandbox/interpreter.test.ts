@@ -197,7 +197,11 @@ describe("L1: CPU of a run", () => {
       system: 0,
     }));
     const frames: FrameParts[] = [];
-    const outbox = { queue: (parts: FrameParts) => void frames.push(parts), flush() {} };
+    const outbox = {
+      queue: (parts: FrameParts) => void frames.push(parts),
+      flush() {},
+      glance() {},
+    };
     const made = new Run(1, { interpreter: guest, limits, outbox, setupMs: 0 });
     made.begin(Buffer.from("async () => { for (let i = 0; i < 300_000; i++); return 'through' }"));
     vi.restoreAllMocks();

@@ -146,6 +146,25 @@ describe("L3: cancelling", () => {
     expect((await report(pool, "async () => 'next'")).result).toBe("next");
   });
 
+  it("stops a computing run long before its CPU budget would, and keeps its process", async () => {
+    const pool = one;
+    const before = pool.pids;
+    const neighbour = waitingRun(pool);
+    await neighbour.waits;
+    const limits = limitsWith({ cpuMs: 3_600_000, timeoutMs: 3_600_000 });
+    const started = gate();
+    const controller = new AbortController();
+    const fns = { started: async () => started.open() };
+    const code = "async () => { host.started(); await null; for (;;); }";
+    const run = report(pool, code, host(fns), { signal: controller.signal, limits });
+    await started.opened;
+    controller.abort();
+    expect((await run).failures).toMatchObject([{ code: "executor_cancelled" }]);
+    neighbour.goOn();
+    expect((await neighbour.report).result).toBe("went on");
+    expect(pool.pids).toEqual(before);
+  });
+
   it("before the start calls nothing", async () => {
     const pool = one;
     const aborted = await report(pool, "async () => 1", [], { signal: AbortSignal.abort() });
