@@ -140,11 +140,20 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
   };
 }
 
+/** A program that could outgrow its process would be told of a limit that is not its own. */
+function checkHeaps({ execute = {} }: Pick<ConnectaConfig, "execute">): void {
+  const { heapBytes, processHeapBytes } = withDefaults(execute);
+  if (heapBytes <= processHeapBytes) return;
+  throw new ConfigError(
+    `execute.heapBytes is ${heapBytes}: at most execute.processHeapBytes, now ${processHeapBytes}.`,
+  );
+}
+
 /** Refuses what is no option or has the wrong form, naming its place. */
 function checkOptions(config: object): void {
   const { error } = OPTIONS.safeParse(config);
   const [issue] = error?.issues ?? [];
-  if (!issue) return;
+  if (!issue) return checkHeaps(config);
   const at = issue.path.join(".");
   if (issue.code === "unrecognized_keys") {
     const place = at === "" ? OPTIONS : (OPTIONS.shape as Record<string, unknown>)[at];

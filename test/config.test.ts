@@ -52,6 +52,11 @@ describe("a deployment's config", () => {
       "execute.stackBytes is not usable: Too big",
     ],
     [
+      "a heap that its process has no room for",
+      { execute: { heapBytes: 2 ** 30 } },
+      "execute.heapBytes is 1073741824: at most execute.processHeapBytes, now 536870912.",
+    ],
+    [
       "a heap that holds no program",
       { execute: { heapBytes: 1_000 } },
       "execute.heapBytes is not usable",

@@ -24,12 +24,17 @@ const SECOND_LOOK_MS = 100;
 
 /** Memory of all instances of this process, live or prepared. */
 export class HeapBudget {
-  readonly #maxBytes: number;
+  #maxBytes: number;
   #usedBytes = 0;
   #garbageBytes = 0;
 
-  /** @param maxBytes what all instances together may hold */
-  constructor(maxBytes: number) {
+  /** @param maxBytes what all instances together may hold; no bound until one is known */
+  constructor(maxBytes = Number.POSITIVE_INFINITY) {
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Sets what all instances together may hold; what they hold already stays. */
+  limit(maxBytes: number): void {
     this.#maxBytes = maxBytes;
   }
 

@@ -1,6 +1,5 @@
 import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 import { failure, type Failure } from "../shared/failure.ts";
-import { LIMITS } from "../shared/limits.ts";
 import { HeapBudget, loadEngine } from "./engine.ts";
 import { Inbox } from "./inbox.ts";
 import {
@@ -62,7 +61,7 @@ function refuse(run: number, reason: Failure): void {
 }
 
 async function start(binary: Uint8Array<ArrayBuffer>): Promise<void> {
-  const budget = new HeapBudget(LIMITS.processHeapBytes.value);
+  const budget = new HeapBudget();
   spares = new Spares(await loadEngine(binary, budget), budget);
   const heatUp = await warmUp(spares);
   outbox.queue({ type: FRAME.ready });

@@ -12,14 +12,17 @@ export interface Rejections {
  * `(import "h" "r" (func (param i32 i64 i64 i32 i32))) (export "r" (func 0))`: the one way to give
  * a JavaScript function the type that the interpreter calls. A value is an i64, here a bigint.
  */
-const ADAPTER = new WebAssembly.Module(
-  Uint8Array.from(
-    Buffer.from(
-      "0061736d01000000" + "010901" + "60057f7e7e7f7f00" + "020701016801720000" + "07050101720000",
-      "hex",
-    ),
-  ),
-);
+const ADAPTER = [
+  "0061736d01000000", // preamble
+  "01090160057f7e7e7f7f00", // types
+  "020701016801720000", // imports
+  "07050101720000", // exports
+];
+let compiled: WebAssembly.Module | undefined;
+
+function adapter(): WebAssembly.Module {
+  return (compiled ??= new WebAssembly.Module(Buffer.from(ADAPTER.join(""), "hex")));
+}
 
 /** Puts a function for rejections into an instance's table; `undefined` for what is no table. */
 export function followRejections(table: unknown): Rejections | undefined {
@@ -27,7 +30,7 @@ export function followRejections(table: unknown): Rejections | undefined {
   const rejections: Rejections = { listener: undefined, index: table.length };
   const told = (_: number, promise: bigint, reason: bigint, handled: number): void =>
     rejections.listener?.(promise, reason, handled !== 0);
-  table.grow(1, new WebAssembly.Instance(ADAPTER, { h: { r: told } }).exports.r);
+  table.grow(1, new WebAssembly.Instance(adapter(), { h: { r: told } }).exports.r);
   return rejections;
 }
 

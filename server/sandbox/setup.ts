@@ -8,6 +8,7 @@ export const PRELUDE_MS = 1_000;
 const GUEST_LIMITS = [
   "cpuMs",
   "heapBytes",
+  "processHeapBytes",
   "stackBytes",
   "maxArgumentBytes",
   "maxResultBytes",
@@ -43,6 +44,7 @@ export function setupOf(providers: readonly Provider[], limits: ExecuteLimits): 
     limits: {
       cpuMs: limits.cpuMs,
       heapBytes: limits.heapBytes,
+      processHeapBytes: limits.processHeapBytes,
       stackBytes: limits.stackBytes,
       maxArgumentBytes: limits.maxArgumentBytes,
       maxResultBytes: limits.maxResultBytes,

@@ -25,6 +25,7 @@ export class Spares {
   readonly #engine: Engine;
   readonly #budget: HeapBudget;
   readonly #known = new Map<number, Promise<KnownSetup | undefined>>();
+  readonly #bounds = new Map<number, number>();
   readonly #prepared = new Set<KnownSetup>();
   #latest: KnownSetup | undefined;
   #refill: NodeJS.Timeout | NodeJS.Immediate | undefined;
@@ -35,8 +36,10 @@ export class Spares {
     this.#budget = budget;
   }
 
-  /** Prepares a setup under an id. */
+  /** Prepares a setup under an id; of all their bounds for the process the smallest holds. */
   add(id: number, setup: Setup): void {
+    this.#bounds.set(id, setup.limits.processHeapBytes);
+    this.#limit();
     this.#known.set(id, this.#prepare(setup));
   }
 
@@ -44,6 +47,8 @@ export class Spares {
   async forget(id: number): Promise<void> {
     const known = await this.#known.get(id);
     this.#known.delete(id);
+    this.#bounds.delete(id);
+    this.#limit();
     if (known === undefined) return;
     this.#prepared.delete(known);
     this.#trimTo(known, 0);
@@ -75,6 +80,10 @@ export class Spares {
     else interpreter.drop();
     if (this.#trim === undefined) this.#trim = setTimeout(() => this.#settle(), TRIM_MS);
     this.#plan();
+  }
+
+  #limit(): void {
+    this.#budget.limit(Math.min(...this.#bounds.values()));
   }
 
   #plan(): void {

@@ -1,3 +1,4 @@
+import { EXECUTE_LIMITS } from "../shared/limits.ts";
 import type { Interpreter } from "./interpreter.ts";
 import { Run } from "./run.ts";
 import { spentMs, startBurst } from "./spent.ts";
@@ -12,8 +13,9 @@ const SETUP: Setup = {
   providers: [{ name: "host", functions: ["echo"], prelude: "const call = host.echo;" }],
   limits: {
     cpuMs: 1_000,
-    heapBytes: 64 * 1024 * 1024,
-    stackBytes: 256 * 1024,
+    heapBytes: EXECUTE_LIMITS.heapBytes.value,
+    processHeapBytes: EXECUTE_LIMITS.processHeapBytes.value,
+    stackBytes: EXECUTE_LIMITS.stackBytes.value,
     maxArgumentBytes: 1024,
     maxResultBytes: 1024,
   },

@@ -19,6 +19,7 @@ export const EXECUTE_LIMITS = {
   timeoutMs: limit(30_000, "ms", "hosts give up on a tool call after about a minute"),
   cpuMs: limit(250, "ms", "joining and reducing takes little; host waits are free"),
   heapBytes: limit(64 * 1024 * 1024, "bytes", "holds an 8 MiB result parsed, with room to reduce"),
+  processHeapBytes: limit(512 * 1024 * 1024, "bytes", "heaps of all runs of one sandbox process"),
   stackBytes: limit(256 * 1024, "bytes", "more overflows the interpreter's own stack first"),
   maxResultBytes: limit(8 * 1024 * 1024, "bytes", "one host-call result carried into a program"),
   maxArgumentBytes: limit(4 * 1024 * 1024, "bytes", "one host-call argument carried out of it"),
@@ -35,7 +36,6 @@ export type ExecuteLimits = { readonly [K in keyof typeof EXECUTE_LIMITS]: numbe
 
 /** Bounds of the gateway that no option changes. */
 export const LIMITS = {
-  processHeapBytes: limit(512 * 1024 * 1024, "bytes", "heaps of all runs of one sandbox process"),
   returnChars: limit(24_000, "characters", "a return value is context: it is paid for by tokens"),
   logChars: limit(4_000, "characters", "logs help the model; they are not a data channel"),
   instructionsChars: limit(1_000, "characters", "loaded into every conversation"),

@@ -169,6 +169,30 @@ describe("L1, L4: memory", () => {
   });
 });
 
+describe("L4: processHeapBytes", () => {
+  it("bounds the heaps of a process's runs as a deployment says", async () => {
+    const one = await startPool(1);
+    const limits = limitsWith({ processHeapBytes: 80 << 20 });
+    const code = "async () => { const kept = new Uint8Array(50 << 20); return host.hold(); }";
+    const held = gate();
+    const holds = gate();
+    const hold = async () => {
+      holds.open();
+      await held.opened;
+      return "held";
+    };
+    const first = report(one, code, host({ hold }), { limits });
+    await holds.opened;
+    const second = await report(one, code, host({ hold }), { limits });
+    held.open();
+    expect(second.failures).toMatchObject([{ code: "executor_limit", limit: "memory" }]);
+    expect(second.error).toContain("share");
+    expect((await first).result).toBe("held");
+    // The first one's memory is free again.
+    expect((await report(one, code, host({ hold }), { limits })).result).toBe("held");
+  });
+});
+
 describe("L1: stack", () => {
   it.each([
     ["plain recursion", `async () => ${RECURSE}`],
