@@ -29,6 +29,12 @@ const COMPILING = { perByte: 32, bytes: 1024 * 1024 };
 
 const FILE = "program.js";
 
+/**
+ * Thrown through the interpreter to end what it computes. Its own interruption ends one function
+ * only where that is an async one, and a loop that calls many goes on. The instance is unusable then.
+ */
+export class Stopped extends Error {}
+
 /** One QuickJS guest in a WebAssembly instance of its own; serves one run at a time. */
 export class Interpreter {
   readonly #instance: Instance;
@@ -44,7 +50,10 @@ export class Interpreter {
     this.#prepared = prepared;
     const owner = {
       called: (id: number, values: readonly Value[]) => this.#called(id, values),
-      interrupted: () => this.#host?.overBudget() ?? true,
+      interrupted: () => {
+        if (this.#host?.overBudget() ?? true) throw new Stopped();
+        return false;
+      },
     };
     this.#vm = new Vm(instance, owner, prepared.anatomy);
   }

@@ -1,5 +1,5 @@
 import { failure, type Failure } from "../shared/failure.ts";
-import type { Interpreter, InterpreterHost } from "./interpreter.ts";
+import { Stopped, type Interpreter, type InterpreterHost } from "./interpreter.ts";
 import { encodeTimings, FRAME, KIND, type FrameParts } from "./protocol.ts";
 import type { GuestLimits } from "./setup.ts";
 import { inBytes } from "./size.ts";
@@ -135,6 +135,10 @@ export class Run implements InterpreterHost {
     this.#outbox.flush();
     this.#outbox.glance();
     if (this.ended || this.#crossed) return true;
+    return this.#isSpent();
+  }
+
+  #isSpent(): boolean {
     const { cpuMs } = this.#limits;
     const burst = this.#burst;
     if (burst === undefined) return false;
@@ -144,10 +148,10 @@ export class Run implements InterpreterHost {
     return this.#cpuExceeded;
   }
 
-  /** The limit that this run is known to have crossed, whatever its program made of it. */
+  /** The limit that this run has crossed, whatever its program made of it. */
   get #crossed(): "cpu" | "memory" | undefined {
     if (this.interpreter.refusedMemory) return "memory";
-    return this.#cpuExceeded ? "cpu" : undefined;
+    return this.#cpuExceeded || this.#isSpent() ? "cpu" : undefined;
   }
 
   /** Why one more host call with so many bytes of arguments is too much, if it is. */
@@ -188,6 +192,7 @@ export class Run implements InterpreterHost {
       work();
     } catch (error) {
       this.#clean = false;
+      if (error instanceof Stopped) return;
       // The process's own stack ends before the interpreter's in a few deeply native paths.
       if (error instanceof RangeError) this.#limit("stack");
       else this.#fail(failure("executor_crashed", "The interpreter of this program broke."));

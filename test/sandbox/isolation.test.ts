@@ -33,6 +33,16 @@ describe("L4: a program that goes wrong", () => {
       "async () => { const a = []; for (;;) a.push(new Uint8Array(1 << 20)) }",
       "executor_limit",
     ],
+    [
+      "starts one endless async function after the other",
+      "async () => { const f = async () => { for (;;); }; for (;;) f(); }",
+      "executor_limit",
+    ],
+    [
+      "floods the host with calls",
+      "async () => Promise.all(Array.from({ length: 1_000_000 }, async () => host.echo('a')))",
+      "budget_exceeded",
+    ],
     ["recurses", "async () => { (function f() { f() })() }", "executor_limit"],
     ["waits for nothing", "async () => new Promise(() => {})", "program_error"],
   ])(
@@ -42,7 +52,10 @@ describe("L4: a program that goes wrong", () => {
       const pids = pool.pids;
       const others = await neighbours(pool);
       const limits = limitsWith({ cpuMs: 1_000 });
-      const bad = await Promise.all([1, 2].map(() => report(pool, code, [], { limits })));
+      const echo = (text: unknown) => Promise.resolve(text);
+      const bad = await Promise.all(
+        [1, 2].map(() => report(pool, code, host({ echo }), { limits })),
+      );
       others.goOn();
       expect(bad.map(({ failures }) => failures[0]?.code)).toEqual([failure, failure]);
       expect((await others.reports).map(({ result }) => result)).toEqual(["went on", "went on"]);

@@ -37,6 +37,15 @@ describe("L1, L4: CPU", () => {
        return host.object() }`,
     ],
     ["in a regular expression", "async () => /^(a+)+$/.test('a'.repeat(40) + 'b')"],
+    [
+      "in native calls that each end soon",
+      `async () => {
+       const text = "a".repeat(200_000);
+       const none = "a".repeat(100) + "b";
+       let found = 0;
+       for (let i = 0; i < 100; i++) found += text.indexOf(none);
+       return found }`,
+    ],
     ["in a sort", "async () => [3, 1, 2].sort(() => { for (;;); })"],
   ])("spent %s ends the run by name", async (_, code) => {
     const fns = {
