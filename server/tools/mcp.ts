@@ -86,8 +86,11 @@ async function guarded(
     const known = error instanceof Error ? error : new Error(String(error));
     options.onError(known, `${what}, request ${requestId}`);
   };
+  const { signal } = context.mcpReq;
+  const request = context.http?.req;
   const scope: Scope = {
-    signal: context.mcpReq.signal,
+    // The package listens for a caller that leaves, not for one that has left already.
+    signal: request?.signal.aborted ? request.signal : signal,
     now: Date.now,
     defer: (task) => void task.catch((error: unknown) => report(error, "deferred work")),
     principal: context.http?.authInfo?.clientId ?? ANONYMOUS,
