@@ -1,17 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { callTool, fixtureGateway, programs, type Fixture } from "../support/gateway.ts";
+import { callTool, fixtureGateway, type Fixture } from "../support/gateway.ts";
 
-/** A deployment whose limits are small enough to be reached at once. */
+/** A deployment whose calls have a deadline that passes at once. */
 let fixture: Fixture;
 beforeAll(() => {
-  fixture = fixtureGateway({
-    calls: { timeoutMs: 30 },
-    execute: { hostCallTimeoutMs: 40, maxResultBytes: 2_000 },
-  });
+  fixture = fixtureGateway({ calls: { timeoutMs: 30 } });
 });
 afterAll(() => fixture.connecta.close());
 
-const { run, result, error } = programs(() => fixture);
 const call = (name: string, args: Record<string, unknown>) =>
   callTool(fixture.connecta, name, args);
 
@@ -21,42 +17,9 @@ describe("limits that a deployment sets", () => {
       error: { code: "timeout", timeoutMs: 30 },
     });
   });
-
-  test("L1: hostCallTimeoutMs ends a program's call, and the program goes on", async () => {
-    const code = "try { await crm.slow() } catch (e) { return [e.code, e.retryable, e.timeoutMs] }";
-    expect(await result(code)).toEqual(["timeout", true, 40]);
-  });
-
-  test("L1: maxResultBytes lets an answer of its size in, and no byte more", async () => {
-    expect(await result("return (await crm.big({ chars: 999 })).length")).toBe(999);
-    expect(await error("return crm.big({ chars: 1000 })")).toMatchObject({
-      code: "result_too_large",
-      address: "crm.big",
-      bytes: 2_002,
-      maxBytes: 2_000,
-    });
-  });
 });
 
 describe("limits that nobody sets", () => {
-  test("R3: logs are whole up to 4,000 characters and cut there", async () => {
-    const logs = async (length: number) =>
-      (await run(`console.log("l".repeat(${length})); return 1`)).structuredContent?.logs;
-    expect(await logs(4_000)).toBe("l".repeat(4_000));
-    expect(await logs(4_001)).toBe(`${"l".repeat(3_999)}…`);
-  });
-
-  test("R4: emitted bytes are those of the blocks, a view's stand apart", async () => {
-    const answer = await run(
-      `await connecta.emit({ type: "text", text: "ab" }); await connecta.ui("<p>"); return 1`,
-      true,
-    );
-    expect(answer.structuredContent?.diagnostics).toMatchObject({
-      emitted: { count: 1, bytes: 27 },
-      ui: 14,
-    });
-  });
-
   test("I8: a reason has at most 500 characters", async () => {
     const reasoned = (length: number) =>
       call("call_destructive_tool", {
