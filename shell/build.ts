@@ -3,6 +3,7 @@ import { existsSync, readFileSync, readdirSync, statSync, writeFileSync } from "
 import { join, sep } from "node:path";
 import { minifySync, parseAst, transformWithOxc, type Plugin, type UserConfig } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
+import { standIns } from "./stand-ins.ts";
 
 /** Where the built shell stands, relative to the repository. */
 export const SHELL_HTML = "dist/shell/index.html";
@@ -14,14 +15,14 @@ export const SHELL_SOURCES = "dist/shell/sources.json";
 export const SHELL_VERSIONS = "shell/versions.json";
 
 /** Schemas are built by calls without effect, so those that nobody reads can go. */
-const PURE_FUNCTIONS = ["z", "Q", "object", "looseObject", "union", "string", "array", "register"];
+const PURE_FUNCTIONS = ["z", "Q", "object", "looseObject", "union", "string", "array"];
 
 /** How the shell is built: one HTML file with one inline module script. */
 export function shellBuild(root: string): UserConfig {
   return {
     plugins: [
       travel(),
-      keepEffects(),
+      standIns(),
       viteSingleFile({ outputFileName: "index.html" }),
       sealedPage(root),
     ],
@@ -38,15 +39,6 @@ export function shellBuild(root: string): UserConfig {
         },
       },
     },
-  };
-}
-
-/** `package.json` says that no module of ours has effects; the shell's first import has one. */
-function keepEffects(): Plugin {
-  return {
-    name: "connecta:keep-effects",
-    transform: (_code, id) =>
-      id.endsWith("/jitless.ts") ? { moduleSideEffects: true } : undefined,
   };
 }
 

@@ -8,6 +8,9 @@ import { mergeArguments } from "./arguments.ts";
 import { readFailure } from "./failures.ts";
 import type { ReadFailure, ReadReply } from "./messages.ts";
 import type { ReadOutcome } from "./unwrap.ts";
+import { clamp } from "./words.ts";
+
+const NAMES_CHARS = 200;
 
 /** One `call_tool` in value mode through the host; never rejects. */
 export type CallTool = (
@@ -28,18 +31,28 @@ export interface Bridge {
 export function serveReads(port: MessagePort, reads: Manifest, callTool: CallTool): Bridge {
   const inFlight = new Set<number>();
   const ended = new AbortController();
+  const declared = clamp(Object.keys(reads).join(", "), NAMES_CHARS);
+  const unknown = `The view declared no such read; it declared: ${declared}.`;
 
   const reply = (id: number, outcome: ReadOutcome) => {
     const message: ReadReply = { id, ...outcome };
     port.postMessage(message);
   };
   const refuse = (id: number, error: ReadFailure) => reply(id, { ok: false, error });
+  /** A value nested without end parses, but cannot be sent: the read fails instead of waiting for ever. */
+  const deliver = (id: number, outcome: ReadOutcome) => {
+    try {
+      reply(id, outcome);
+    } catch {
+      refuse(id, readFailure("result_too_large", "The answer cannot be handed to a view."));
+    }
+  };
 
   port.onmessage = async ({ data }: MessageEvent<unknown>) => {
     const { id, name, args } = asRequest(data);
     if (id === undefined || inFlight.has(id)) return;
     const binding = bindingOf(reads, name);
-    if (!binding) return refuse(id, readFailure("unknown_read", "The view declared no such read."));
+    if (!binding) return refuse(id, readFailure("unknown_read", unknown));
     const merged = mergeArguments(binding, args);
     if (!merged.ok) return refuse(id, readFailure("invalid_args", merged.message));
     if (inFlight.size >= VIEW_LIMITS.concurrentReads) {
@@ -49,7 +62,7 @@ export function serveReads(port: MessagePort, reads: Manifest, callTool: CallToo
     inFlight.add(id);
     const { address } = binding;
     const outcome = await callTool({ address, args: merged.value }, ended.signal);
-    if (inFlight.delete(id)) reply(id, nameless(outcome, address, String(name)));
+    if (inFlight.delete(id)) deliver(id, nameless(outcome, address, String(name)));
   };
 
   return {

@@ -13,6 +13,8 @@ export class InnerFrame {
   readonly #callTool: CallTool;
   readonly #render = randomName();
   #loads = 0;
+  /** The latest theme, when it is no longer the one in the document. */
+  #changed: Theme | undefined;
   #bridge: Bridge | undefined;
   #closed: ReadFailure | undefined;
 
@@ -33,13 +35,13 @@ export class InnerFrame {
       theme,
       names && { names, render: this.#render },
     );
-    if (!names) return;
-    window.addEventListener("message", this.#onMessage);
     this.element.addEventListener("load", this.#onLoad);
+    if (names) window.addEventListener("message", this.#onMessage);
   }
 
   /** Pushes a new theme into the document; there is no answer. */
   setTheme(theme: Theme): void {
+    this.#changed = theme;
     this.#push({ type: "connecta/theme", theme });
   }
 
@@ -61,8 +63,10 @@ export class InnerFrame {
     else this.#bridge = serveReads(port, this.#payload.reads ?? {}, this.#callTool);
   };
 
-  // A second load means that the document which holds the other end of the port is gone.
   readonly #onLoad = (): void => {
+    // Until now nobody may have listened, and a document that was loaded again begins with the old one.
+    if (this.#changed) this.#push({ type: "connecta/theme", theme: this.#changed });
+    // A second load means that the document which holds the other end of the port is gone.
     if (this.#bridge) this.#loads++;
     if (this.#closed) this.#tellClosed();
     else if (this.#loads > 1) this.close(REPLACED);

@@ -1,4 +1,3 @@
-import "./jitless.ts";
 import { startShell } from "./shell.ts";
 
 startShell(window.parent);

@@ -29,12 +29,21 @@ export default function prelude(initial: Theme): void {
     apply(push.theme);
   });
 
+  /** Where a click leads: the whole path counts, as a link may stand around a slot. */
+  const targetOf = (path: readonly EventTarget[]) => {
+    for (const node of path) {
+      if (!(node instanceof Element) || !/^(a|area)$/.test(node.localName)) continue;
+      const href =
+        node.getAttribute("href") ?? node.getAttributeNS("http://www.w3.org/1999/xlink", "href");
+      if (href !== null) return href;
+    }
+    return null;
+  };
+
   // Following any link would replace this document, and with it the view.
   const onLink = (event: Event) => {
-    const [origin] = event.composedPath();
-    const link = origin instanceof Element ? origin.closest("a, area") : null;
-    const href = link?.getAttribute("href") ?? link?.getAttribute("xlink:href");
-    if (typeof href !== "string" || /^\s*javascript:/i.test(href)) return;
+    const href = targetOf(event.composedPath());
+    if (href === null || /^\s*javascript:/i.test(href)) return;
     event.preventDefault();
     if (event.type !== "click" || !href.startsWith("#") || href === "#") return;
     // The program's own handlers run after this one and may still refuse the jump.

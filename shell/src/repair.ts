@@ -30,7 +30,13 @@ export function repairHostContext(context: unknown): Fields {
 }
 
 const DISPLAY_MODES = ["inline", "fullscreen", "pip"];
-const isDisplayMode = (value: unknown) => DISPLAY_MODES.includes(String(value));
+const isDisplayMode = (value: unknown) =>
+  typeof value === "string" && DISPLAY_MODES.includes(value);
+
+// A host's nonsense would otherwise become a page of millions of pixels, or edges that leave the
+// view no room. No screen is higher than the one, no device covers more at an edge than the other.
+const LONGEST = 10_000;
+const WIDEST_EDGE = 256;
 
 const CONTEXT_FIELDS: Record<string, (value: unknown) => unknown> = {
   theme: (value) => (value === "light" || value === "dark" ? value : undefined),
@@ -38,13 +44,14 @@ const CONTEXT_FIELDS: Record<string, (value: unknown) => unknown> = {
   availableDisplayModes: (value) =>
     Array.isArray(value) ? value.filter(isDisplayMode) : undefined,
   styles: (value) => ({ variables: styleVariables(fieldsOf(value).variables) }),
-  containerDimensions: (value) => lengths(value, ["height", "maxHeight", "width", "maxWidth"]),
+  containerDimensions: (value) =>
+    lengths(value, LONGEST, ["height", "maxHeight", "width", "maxWidth"]),
   safeAreaInsets: (value) => ({
     top: 0,
     right: 0,
     bottom: 0,
     left: 0,
-    ...lengths(value, ["top", "right", "bottom", "left"]),
+    ...lengths(value, WIDEST_EDGE, ["top", "right", "bottom", "left"]),
   }),
 };
 
@@ -107,13 +114,16 @@ function text(value: unknown): string | undefined {
   return typeof value === "string" ? value : undefined;
 }
 
-function lengths(value: unknown, names: readonly string[]): Fields {
+/** Pixels, at most `most`; what is no length is left out. */
+function lengths(value: unknown, most: number, names: readonly string[]): Fields {
   const given = fieldsOf(value);
-  const valid = names.filter((name) => {
+  const kept: Fields = {};
+  for (const name of names) {
     const length = given[name];
-    return typeof length === "number" && Number.isFinite(length) && length >= 0;
-  });
-  return Object.fromEntries(valid.map((name) => [name, given[name]]));
+    if (typeof length !== "number" || !Number.isFinite(length) || length < 0) continue;
+    kept[name] = Math.min(length, most);
+  }
+  return kept;
 }
 
 function styleVariables(value: unknown): Record<string, string> {

@@ -3,6 +3,7 @@ import type { CallTool } from "./bridge.ts";
 import { readFailure } from "./failures.ts";
 import { InnerFrame } from "./frame.ts";
 import { readResult, type Arrival, type ReadableResult } from "./result.ts";
+import { NO_INSETS, roomFor } from "./room.ts";
 import { SizeReporter } from "./size.ts";
 import { BAR_HEIGHT, Stage } from "./stage.ts";
 import { applyTheme } from "./theme.ts";
@@ -13,7 +14,6 @@ const QUIET_MS = 300;
 const SILENCE_MS = 60_000;
 const READ_TIMEOUT_MS = 60_000;
 const HANDSHAKE_MS = 10_000;
-const VIEW_HEIGHT = 480;
 /** A late host is still welcome; the line of words after a silence is what tells the person. */
 const CONNECT_TIMEOUT_MS = 2 ** 31 - 1;
 
@@ -43,7 +43,8 @@ class Shell {
   );
   #state: keyof typeof RANK = "waiting";
   #drawn = false;
-  #connected: Promise<boolean> = Promise.resolve(false);
+  /** Whether the host shook hands in time; early reads wait for it, as only then it says what it runs. */
+  #greeted: Promise<boolean> = Promise.resolve(false);
   #handshaken = false;
   #fullscreen = false;
   #frame: InnerFrame | undefined;
@@ -74,7 +75,7 @@ class Shell {
       this.#end();
       return {};
     };
-    this.#connected = app.connect(new HostTransport(host), { timeout: CONNECT_TIMEOUT_MS }).then(
+    const connected = app.connect(new HostTransport(host), { timeout: CONNECT_TIMEOUT_MS }).then(
       () => {
         this.#handshaken = true;
         this.#fullscreen = this.#context().displayMode === "fullscreen";
@@ -86,6 +87,7 @@ class Shell {
         return false;
       },
     );
+    this.#greeted = within(HANDSHAKE_MS, connected);
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.#follow());
     setTimeout(() => this.#say("waiting", "Running\u2026"), QUIET_MS);
     this.#awaitResult();
@@ -152,21 +154,15 @@ class Shell {
   }
 
   #layOut(): void {
-    const {
-      availableDisplayModes = [],
-      containerDimensions = {},
-      safeAreaInsets,
-    } = this.#context();
-    const insets = safeAreaInsets ?? { top: 0, right: 0, bottom: 0, left: 0 };
+    const context = this.#context();
     const viewing = this.#state === "view";
     const full = viewing && this.#fullscreen;
     const other = full ? "inline" : "fullscreen";
-    const offered = viewing && availableDisplayModes.includes(other);
+    const offered = viewing && context.availableDisplayModes?.includes(other) === true;
     const toggle = { active: full, onToggle: () => void this.#request(other) };
     this.#stage.offerFullscreen(offered ? toggle : undefined);
-    const taken = insets.top + insets.bottom + (offered ? BAR_HEIGHT : 0);
-    const room = roomOf(containerDimensions, taken);
-    this.#stage.layOut(full ? undefined : room, viewing ? insets : NO_INSETS);
+    const room = roomFor(context, window.innerWidth, offered ? BAR_HEIGHT : 0);
+    this.#stage.layOut(full ? undefined : room.height, viewing ? room.insets : NO_INSETS);
     this.#sizes.setActive(this.#handshaken && this.#drawn && !full);
   }
 
@@ -179,7 +175,7 @@ class Shell {
 
   readonly #callTool: CallTool = async ({ address, args }, signal) => {
     try {
-      const connected = await within(HANDSHAKE_MS, this.#connected);
+      const connected = this.#handshaken || (await this.#greeted);
       if (!connected || !this.#app.getHostCapabilities()?.serverTools) {
         const message = "This host runs no reads for views; the view shows what it came with.";
         return { ok: false, error: readFailure("reads_unavailable", message) };
@@ -202,7 +198,6 @@ export function startShell(host: Window): void {
   else new Shell(document).start(host);
 }
 
-const NO_INSETS = { top: 0, right: 0, bottom: 0, left: 0 };
 const ignore = () => undefined;
 
 function wordsOf(
@@ -218,13 +213,6 @@ function wordsOf(
     case "dropped":
       return ["dropped", "This host removed the view; the text answer stands."];
   }
-}
-
-/** Pixels for the inner frame: the host's fixed height, else ours within the host's maximum. */
-function roomOf(box: NonNullable<McpUiHostContext["containerDimensions"]>, taken: number): number {
-  if ("height" in box && box.height > 0) return Math.max(1, box.height - taken);
-  const most = "maxHeight" in box && box.maxHeight ? box.maxHeight - taken : VIEW_HEIGHT;
-  return Math.max(1, Math.min(VIEW_HEIGHT, most));
 }
 
 /** `false` when the host has not shaken hands in time. */

@@ -1,8 +1,14 @@
 import css from "./shell.css?raw";
+import type { Insets } from "./room.ts";
 import { DEFAULT_STYLES } from "./variables.ts";
+import { clamp } from "./words.ts";
 
 /** Pixels of the row that holds the fullscreen button; `shell.css` sets the same. */
 export const BAR_HEIGHT = 28;
+
+/** Far more than the few lines that are shown; a host may send a hundred megabytes. */
+const LINE_CHARS = 2_000;
+const CODE_CHARS = 64;
 
 /** All that the shell itself draws. Every text goes through `textContent`. */
 export class Stage {
@@ -36,10 +42,10 @@ export class Stage {
     if (code !== undefined) {
       const tag = page.createElement("code");
       tag.className = "connecta-code";
-      tag.textContent = code;
+      tag.textContent = clamp(code, CODE_CHARS);
       line.append(tag);
     }
-    line.append(page.createTextNode(text));
+    line.append(page.createTextNode(clamp(text, LINE_CHARS)));
     this.root.replaceChildren(line);
   }
 
@@ -76,14 +82,6 @@ export class Stage {
     this.root.style.padding = `${top}px ${right}px ${bottom}px ${left}px`;
     if (this.#frame) this.#frame.style.height = height === undefined ? "" : `${height}px`;
   }
-}
-
-/** Pixels at the edges that a device covers. */
-export interface Insets {
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-  readonly left: number;
 }
 
 function fullscreenIcon(page: Document): SVGElement {

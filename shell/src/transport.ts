@@ -55,12 +55,16 @@ export class HostTransport implements Transport {
 
   readonly #receive = ({ source, data }: MessageEvent<unknown>): void => {
     if (source !== this.#host || !isPlainObject(data) || data.jsonrpc !== "2.0") return;
-    const message = typeof data.method === "string" ? inward(data) : this.#answer(data);
+    const { method } = data;
+    const message = typeof method === "string" ? inward(method, data) : this.#answer(data);
     if (message) this.onmessage?.(message);
   };
 
   #answer(data: Record<string, unknown>): Message | undefined {
-    const id = Number(data.id) - this.#offset;
+    // Some hosts give a number back as text.
+    const given = typeof data.id === "string" ? Number(data.id) : data.id;
+    if (typeof given !== "number") return undefined;
+    const id = given - this.#offset;
     const method = this.#asked.get(id);
     if (method === undefined) return undefined;
     this.#asked.delete(id);
@@ -76,13 +80,15 @@ function repairResult(method: string, result: unknown): unknown {
   return method === "tools/call" ? repairCallResult(result) : result;
 }
 
-function inward(data: Record<string, unknown>): Message | undefined {
-  const { id, method } = data;
+function inward(
+  method: string,
+  { id, params }: Readonly<Record<string, unknown>>,
+): Message | undefined {
   if (typeof id === "string" || typeof id === "number") {
-    return { jsonrpc: "2.0", id, method: String(method), params: {} };
+    return { jsonrpc: "2.0", id, method, params: {} };
   }
-  const params = repairNotification(String(method), data.params);
-  return params && { jsonrpc: "2.0", method: String(method), params };
+  const repaired = repairNotification(method, params);
+  return repaired && { jsonrpc: "2.0", method, params: repaired };
 }
 
 /** Leaves room for 2^52 ids above it, so that sums stay exact. */

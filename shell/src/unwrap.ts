@@ -2,6 +2,7 @@ import { isPlainObject } from "../../server/view/protocol.ts";
 import { readFailure } from "./failures.ts";
 import type { ReadFailure } from "./messages.ts";
 import { envelopeOf, textOf, type ReadableResult } from "./result.ts";
+import { clamp } from "./words.ts";
 
 /** What a read gives the view: the connector's value, or why there is none. */
 export type ReadOutcome =
@@ -16,7 +17,7 @@ export function unwrapCall(result: ReadableResult): ReadOutcome {
   if (envelope && isPlainObject(envelope.error)) return rejected(serverFailure(envelope.error));
   if (result.isError || envelope?.ok !== true) {
     const message = textOf(result) || "The read came back without a value.";
-    return rejected(readFailure("connector_call_failed", clamp(message)));
+    return rejected(readFailure("connector_call_failed", clamp(message, MESSAGE_CHARS)));
   }
   if (envelope.truncated === true) {
     const message = "The answer is too large for a view: ask for less, or for a page of it.";
@@ -35,22 +36,21 @@ export function unwrapRejection(error: unknown): ReadFailure {
   }
   if (code === -32601)
     return readFailure("reads_unavailable", "This host runs no reads for views.");
-  return readFailure("connector_call_failed", clamp(message || "The host refused the read."));
+  return readFailure(
+    "connector_call_failed",
+    clamp(message || "The host refused the read.", MESSAGE_CHARS),
+  );
 }
 
 function serverFailure(error: Record<string, unknown>): ReadFailure {
   const { code, message, retryable } = error;
   return {
     code: typeof code === "string" && /^[a-z_]{1,64}$/.test(code) ? code : "connector_call_failed",
-    message: clamp(typeof message === "string" ? message : "The read failed."),
+    message: clamp(typeof message === "string" ? message : "The read failed.", MESSAGE_CHARS),
     retryable: retryable === true,
   };
 }
 
 function rejected(error: ReadFailure): ReadOutcome {
   return { ok: false, error };
-}
-
-function clamp(message: string): string {
-  return message.length > MESSAGE_CHARS ? `${message.slice(0, MESSAGE_CHARS)}\u2026` : message;
 }

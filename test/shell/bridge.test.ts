@@ -84,6 +84,39 @@ describe("V4: the bridge of one render", () => {
     expect(replies).toMatchObject([{ id: 1, ok: false, error: { code, retryable: false } }]);
   });
 
+  test("V11: tells the author of a view which reads it declared, and no more", async () => {
+    const message = async (reads: Manifest) => {
+      const { port, ask, replies } = fakePort();
+      serveReads(port, reads, heldCalls().callTool);
+      ask({ id: 1, name: "pages" });
+      await turn();
+      const [reply] = replies;
+      return reply?.ok === false ? reply.error.message : "it was served";
+    };
+    expect(await message(READS)).toBe("The view declared no such read; it declared: page, plain.");
+    const names = Array.from({ length: 32 }, (_, index) => `${"n".repeat(60)}${index}`);
+    const many = Object.fromEntries(names.map((name) => [name, { address: "git.log" }]));
+    const long = await message(many);
+    expect(long.length).toBeLessThan(270);
+    expect(long).toContain("n0, nnn");
+    expect(long).not.toContain("git.log");
+  });
+
+  test("a value that cannot be handed on fails its read, and the next is served", async () => {
+    const { port, ask, replies } = fakePort();
+    const { settle, callTool } = heldCalls();
+    serveReads(port, READS, callTool);
+    ask({ id: 1, name: "plain" });
+    // So deep that it parses but cannot be cloned.
+    settle[0]?.({ ok: true, value: JSON.parse("[".repeat(200_000) + "]".repeat(200_000)) });
+    await turn();
+    expect(replies).toMatchObject([{ id: 1, ok: false, error: { code: "result_too_large" } }]);
+    ask({ id: 2, name: "plain" });
+    settle[1]?.({ ok: true, value: 2 });
+    await turn();
+    expect(replies[1]).toEqual({ id: 2, ok: true, value: 2 });
+  });
+
   test.each([
     [null],
     [7],

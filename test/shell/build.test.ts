@@ -11,7 +11,7 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "vite";
+import { build, type Plugin } from "vite";
 import { afterEach, describe, expect, test } from "vitest";
 import {
   SHELL_HTML,
@@ -20,6 +20,7 @@ import {
   shellSourceHash,
   travel,
 } from "../../shell/build.ts";
+import { standIns } from "../../shell/stand-ins.ts";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 const made: string[] = [];
@@ -85,6 +86,7 @@ describe("the build of the shell", () => {
     ["the page", "shell/index.html", true],
     ["a style sheet", "shell/src/defaults.css", true],
     ["the build itself", "shell/build.ts", true],
+    ["what stands in for its packages", "shell/stand-ins.ts", true],
     ["the shared file of the server", "server/view/protocol.ts", true],
     ["another file of the server", "server/view/payload.ts", false],
     ["the list of versions", "shell/versions.json", false],
@@ -109,6 +111,65 @@ describe("the build of the shell", () => {
     lock.packages["node_modules/zod"].integrity = "sha512-other";
     writeFileSync(file, JSON.stringify(lock));
     expect(shellSourceHash(copy, packages)).not.toBe(before);
+  });
+});
+
+describe("what the page leaves out of its packages", () => {
+  const ENTRY = `import { App } from "@modelcontextprotocol/ext-apps";
+    import * as z from "zod/v4";
+    export { App, z };`;
+
+  /** Bundles an entry with the stand-ins; other plugins may stand before them. */
+  async function bundle(entry: string, before: Plugin[] = []) {
+    const copy = directory();
+    symlinkSync(join(root, "node_modules"), join(copy, "node_modules"));
+    writeFileSync(join(copy, "package.json"), `{ "type": "module" }`);
+    writeFileSync(join(copy, "entry.js"), entry);
+    await build({
+      root: copy,
+      configFile: false,
+      publicDir: false,
+      logLevel: "silent",
+      plugins: [...before, standIns()],
+      ssr: { noExternal: true },
+      build: { ssr: "entry.js", outDir: "out", minify: false },
+    });
+    return import(join(copy, "out/entry.js"));
+  }
+
+  test("refuses in words when it is asked for after all, and parses as before", async () => {
+    const { z } = await bundle(ENTRY);
+    const schema = z.object({ at: z.string().describe("a place") });
+    expect(schema.parse({ at: "x", more: 1 })).toEqual({ at: "x" });
+    const words = "This page converts no schema to JSON Schema.";
+    expect(() => z.toJSONSchema(schema)).toThrow(words);
+    expect(() => schema.toJSONSchema()).toThrow(words);
+    expect(() => schema["~standard"].jsonSchema.input({ target: "draft-7" })).toThrow(words);
+    expect(() => schema.description).toThrow(words);
+    const { error } = schema.safeParse({ at: 7 });
+    expect(error.issues).toMatchObject([{ path: ["at"], message: "invalid_type" }]);
+  });
+
+  test("fails the build by name when a module is not met", async () => {
+    const entry = `export { z } from "zod/v4";`;
+    await expect(bundle(entry)).rejects.toThrow(
+      "the shell's stand-ins do not fit: the descriptions of @modelcontextprotocol/ext-apps, " +
+        "the table of types of @modelcontextprotocol/client",
+    );
+    await expect(bundle("export default 1;")).rejects.toThrow("zod/v4/core/doc.js");
+  });
+
+  test("fails the build by name when a module is met but no longer as it was", async () => {
+    const newer: Plugin = {
+      name: "newer-zod",
+      transform: (code, id) =>
+        id.endsWith("/zod/v4/core/util.js")
+          ? code.replaceAll("allowsEval", "mayCompile")
+          : undefined,
+    };
+    await expect(bundle(ENTRY, [newer])).rejects.toThrow(
+      "the shell's stand-ins do not fit: zod/v4/core/util.js",
+    );
   });
 });
 

@@ -153,3 +153,17 @@ test("a theme goes to any view, with reads or without, and is all that goes to a
   frame.close(GONE);
   expect(pushes).toEqual([]);
 });
+
+test("a theme that came while nobody listened is told again to every document that loads", () => {
+  for (const reads of [undefined, READS]) {
+    const { frame, pushes } = render(reads);
+    const load = () => frame.element.dispatchEvent(new Event("load"));
+    load();
+    expect(pushes).toEqual([]);
+    const dark: Theme = { scheme: "dark", variables: {} };
+    frame.setTheme(dark);
+    load();
+    const told = { type: "connecta/theme", theme: dark };
+    expect(pushes).toEqual([told, told]);
+  }
+});

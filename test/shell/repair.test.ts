@@ -59,6 +59,27 @@ describe("a host context that the official schema refuses", () => {
       { safeAreaInsets: { top: 20, right: 0, bottom: 0, left: 0 } },
     ],
     ["an unknown platform", { ...keep, platform: "fridge" }, keep],
+    [
+      "a list for a display mode",
+      { ...keep, displayMode: ["inline"] },
+      { ...keep, displayMode: undefined },
+    ],
+    [
+      "lists of display modes in the list",
+      { availableDisplayModes: [["inline"], { mode: "inline" }, "fullscreen"] },
+      { availableDisplayModes: ["fullscreen"] },
+    ],
+    [
+      "lists for lengths",
+      { containerDimensions: { maxHeight: [400], width: ["300"] } },
+      { containerDimensions: {} },
+    ],
+    ["a list for a theme", { theme: ["dark"] }, { theme: undefined }],
+    [
+      "a list for a style variable",
+      { styles: { variables: { "--font-sans": ["Inter"] } } },
+      { styles: { variables: {} } },
+    ],
   ])("%s is repaired", (_, odd, expected) => {
     expect(McpUiHostContextSchema.safeParse(odd).success).toBe(false);
     expect(repairHostContext(odd)).toEqual(expected);
@@ -78,6 +99,91 @@ describe("a host context that the official schema refuses", () => {
     expect(Object.keys(repairHostContext({ locale: "de" }))).toEqual([]);
     for (const context of [undefined, null, "dark", []])
       expect(repairHostContext(context)).toEqual({});
+  });
+});
+
+/** Values that a conversion to text would follow to the end of the stack, or change into others. */
+const UNSPEAKABLE: [string, unknown][] = [
+  ["a list", ["inline"]],
+  ["a list without end", nested(100_000)],
+  ["an object that refuses to be text", Object.create(null)],
+  ["a number without fraction", 7n],
+];
+
+function nested(depth: number): unknown {
+  let value: unknown[] = [];
+  for (let level = 0; level < depth; level++) value = [value];
+  return value;
+}
+
+describe.each(UNSPEAKABLE)("%s in the place of a text", (_, odd) => {
+  const fails = (schema: { safeParse(value: unknown): { success: boolean } }, value: unknown) =>
+    schema.safeParse(value).success ? "accepted" : "refused";
+
+  test("does not stop a host context", () => {
+    const context = {
+      theme: odd,
+      displayMode: odd,
+      availableDisplayModes: [odd, "inline"],
+      styles: { variables: { "--font-sans": odd } },
+      containerDimensions: { height: odd, maxHeight: odd },
+      safeAreaInsets: { top: odd },
+    };
+    const repaired = repairHostContext(context);
+    expect(repaired).toEqual({
+      theme: undefined,
+      displayMode: undefined,
+      availableDisplayModes: ["inline"],
+      styles: { variables: {} },
+      containerDimensions: {},
+      safeAreaInsets: { top: 0, right: 0, bottom: 0, left: 0 },
+    });
+    expect(fails(McpUiHostContextSchema, repaired)).toBe("accepted");
+  });
+
+  test("does not stop the handshake", () => {
+    const repaired = repairInitializeResult({
+      protocolVersion: odd,
+      hostInfo: { name: odd, version: odd },
+      hostCapabilities: { serverTools: odd },
+      hostContext: { displayMode: odd },
+    });
+    expect(fails(McpUiInitializeResultSchema, repaired)).toBe("accepted");
+  });
+
+  test("does not stop a result, an error or a cancellation", () => {
+    const result = repairToolResult({ content: [{ type: odd, text: odd }, odd], isError: odd });
+    expect(result).toEqual({
+      content: [
+        { type: "text", text: "" },
+        { type: "text", text: "" },
+      ],
+    });
+    expect(repairCallResult({ status: odd, content: [] })).toEqual({ content: [] });
+    expect(repairCallResult({ status: "error", message: odd, error: odd })).toMatchObject({
+      content: [{ text: "" }],
+    });
+    expect(repairError({ code: odd, message: odd })).toEqual({ code: -32603, message: "" });
+    expect(repairNotification("ui/notifications/tool-cancelled", { reason: odd })).toEqual({});
+  });
+});
+
+describe("lengths", () => {
+  test("that no screen has are cut to what one may have", () => {
+    const context = {
+      containerDimensions: { height: 1e308, width: 10_001 },
+      safeAreaInsets: { top: 1e12, right: 59, bottom: Number.MAX_VALUE, left: 257 },
+    };
+    expect(repairHostContext(context)).toEqual({
+      containerDimensions: { height: 10_000, width: 10_000 },
+      safeAreaInsets: { top: 256, right: 59, bottom: 256, left: 256 },
+    });
+  });
+
+  test.each([-1, Infinity, -Infinity, Number.NaN])("%d is none", (length) => {
+    expect(repairHostContext({ containerDimensions: { maxHeight: length } })).toEqual({
+      containerDimensions: {},
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { startShell } from "../../shell/src/shell.ts";
-import { fakeHost, type FakeHost } from "./support/host.ts";
+import { fakeHost, sendFrom, type FakeHost } from "./support/host.ts";
 
 let host: FakeHost;
 beforeEach(() => {
@@ -220,6 +220,75 @@ describe("before a view the better result wins", () => {
     await deliver({ isError: true, content: [{ type: "text", text: "Not allowed" }] });
     await deliver(FAILED);
     expect(main()?.dataset.state).toBe("failed");
+  });
+});
+
+describe("a read before the host has shaken hands", () => {
+  const LIVE = success(
+    { result: 1, ui: true },
+    { html: "<p>live</p>", reads: { now: { address: "system.load" } } },
+  );
+  interface Reply {
+    readonly ok: boolean;
+    readonly value?: unknown;
+    readonly error?: { readonly code: string };
+  }
+
+  /** Shows a view at once, takes its port as its document would, and reads. */
+  async function readEarly() {
+    await deliver(LIVE);
+    const render = /"render":"([^"]+)"/.exec(frame()?.getAttribute("srcdoc") ?? "")?.[1];
+    const replies: Reply[] = [];
+    const port = {
+      onmessage: undefined as ((event: object) => void) | undefined,
+      postMessage: (reply: Reply) => replies.push(reply),
+    };
+    const offer = { type: "connecta/port", render };
+    sendFrom(frame()?.contentWindow, offer, [port as unknown as MessagePort]);
+    const read = (id: number) => port.onmessage?.({ data: { id, name: "now" } });
+    read(1);
+    await settle();
+    return { replies, read };
+  }
+
+  test("waits, and is served once the host says that it runs tools", async () => {
+    const { replies } = await readEarly();
+    await vi.advanceTimersByTimeAsync(9_000);
+    expect([replies, host.of("tools/call")]).toEqual([[], []]);
+    await connect();
+    expect(host.of("tools/call")).toHaveLength(1);
+    host.answer("tools/call", { result: success({ ok: true, data: 7 }) });
+    await settle();
+    expect(replies).toEqual([{ id: 1, ok: true, value: 7 }]);
+  });
+
+  test("waits no longer than ten seconds in all, and later ones not at all", async () => {
+    const { replies, read } = await readEarly();
+    await vi.advanceTimersByTimeAsync(10_000);
+    const error = { code: "reads_unavailable", retryable: false };
+    expect(replies).toMatchObject([{ id: 1, ok: false, error }]);
+    read(2);
+    await settle();
+    expect(replies).toMatchObject([{ id: 1 }, { id: 2, ok: false, error }]);
+    expect(host.of("tools/call")).toEqual([]);
+  });
+
+  test("is served again by a host that shakes hands late", async () => {
+    const { read } = await readEarly();
+    await vi.advanceTimersByTimeAsync(30_000);
+    await connect();
+    read(2);
+    await settle();
+    expect(host.of("tools/call")).toHaveLength(1);
+  });
+
+  test("is refused at once by a host that then refuses the handshake, or runs no tools", async () => {
+    const { replies, read } = await readEarly();
+    await connect({ ...HOST, hostCapabilities: {} });
+    read(2);
+    await settle();
+    const error = { code: "reads_unavailable" };
+    expect(replies).toMatchObject([{ error }, { error }]);
   });
 });
 

@@ -22,6 +22,12 @@ describe("what the shell draws", () => {
     ]);
   });
 
+  test("is a few lines, however much a host sends", () => {
+    stage.showLine("x".repeat(1_000_000), "c".repeat(1_000_000));
+    expect(stage.root.textContent).toHaveLength(2_000 + 1 + 64 + 1);
+    expect(stage.root.textContent?.endsWith("x\u2026")).toBe(true);
+  });
+
   test("is one thing at a time", () => {
     stage.showLine("one");
     stage.showLine("two");

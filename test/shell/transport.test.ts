@@ -66,6 +66,18 @@ describe("inward", () => {
     expect(heard).toEqual([]);
   });
 
+  test("an id inside a list is no id, however deep", async () => {
+    await transport.send({ ...call, id: 5 });
+    let id: unknown = host.received[0]?.id;
+    for (const depth of [1, 100_000]) {
+      for (let level = 0; level < depth; level++) id = [id];
+      expect(() => host.send({ jsonrpc: "2.0", id, result: { content: [] } })).not.toThrow();
+    }
+    expect(heard).toEqual([]);
+    host.answer("tools/call", { result: { content: [] } });
+    expect(heard).toHaveLength(1);
+  });
+
   test("an answer after the cancellation is dropped", async () => {
     await transport.send({ ...call, id: 1 });
     const params = { requestId: 1 };

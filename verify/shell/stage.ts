@@ -1,19 +1,36 @@
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
-import { fileURLToPath } from "node:url";
-import { chromium, type Browser, type Frame, type Page } from "playwright";
+import type { Frame, Page } from "playwright";
+import { launchChromium, launchProfile, OUT, ROOT } from "../support/chromium.ts";
 import hostSource from "./host-page.ts?travel";
-import type { Answer, Host, HostConfig, Passed } from "./host-page.ts";
+import type { Answer, Host, HostConfig, Passed, Remount } from "./host-page.ts";
+import shimSource from "./shim.ts?travel";
 
-const at = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-const OUT = at("verify/out/shell/");
+const PICTURES = `${OUT}shell/`;
 
 /** The policy that the specification gives to a resource that declares none. */
 const HOST_POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " +
   "img-src 'self' data:; media-src 'self' data:; font-src 'self'; connect-src 'none'; " +
   "frame-src 'none'; object-src 'none'; base-uri 'self'";
+
+/**
+ * Where a host may have put the built shell:
+ * - `/shell`: a page of its own, under the host's policy and its own
+ * - `/moved/shell`: inside another body, where its own policy means nothing, and under no other
+ * - `/header/shell`: inside another body, under the host's policy alone
+ */
+export type ShellPath = "/shell" | "/moved/shell" | "/header/shell";
+
+/** What a test wants of its host; the rest is that of an ordinary one. */
+export interface OpenOptions extends Partial<Omit<HostConfig, "shell">> {
+  readonly shell?: ShellPath;
+  /** Puts a foreign script into the shell's window, before the shell: `shim` there tells of it. */
+  readonly shim?: boolean;
+  /** Pixels of the page. */
+  readonly width?: number;
+}
 
 /** One open host page with the built shell in it. */
 export interface Opened {
@@ -32,13 +49,22 @@ export interface Opened {
   passed(): Promise<Passed[]>;
   /** The `tools/call` requests of the view so far, by their parameters. */
   calls(): Promise<unknown[]>;
+  /** Puts the same frame up once more, and waits until its shell has asked for a handshake. */
+  remount(how: Remount): Promise<void>;
   /** Keeps a picture under `verify/out/shell/`. */
   picture(name: string): Promise<Buffer>;
 }
 
+/** A running browser, with a way to a page that no earlier test has touched. */
+interface Browsing {
+  newPage(width: number): Promise<Page>;
+  clear(): Promise<void>;
+  close(): Promise<void>;
+}
+
 /** A browser and a loopback server for one test file. */
 export class Stage {
-  readonly #browser: Browser;
+  readonly #browsing: Browsing;
   readonly #server: Server;
   readonly #pages: Map<string, string>;
   /** Where everything is served. */
@@ -47,48 +73,49 @@ export class Stage {
   readonly requests: string[];
 
   private constructor(
-    browser: Browser,
+    browsing: Browsing,
     server: Server,
     pages: Map<string, string>,
     requests: string[],
   ) {
-    this.#browser = browser;
+    this.#browsing = browsing;
     this.#server = server;
     this.#pages = pages;
     this.requests = requests;
     this.origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
 
-  /** Starts both; the built shell must exist. */
-  static async start(): Promise<Stage> {
-    const shell = readFileSync(at("dist/shell/index.html"), "utf8");
-    const moved = `<!doctype html><html><head><script>"theirs"</script></head><body>${shell}</body></html>`;
-    const pages = new Map([
-      ["/shell", shell],
-      ["/moved/shell", moved],
-    ]);
+  /**
+   * Starts both; the built shell must exist.
+   * @param options `profile`: a regular profile in a folder of its own, shared by all pages
+   */
+  static async start({ profile = false } = {}): Promise<Stage> {
+    const pages = shellPages(readFileSync(`${ROOT}dist/shell/index.html`, "utf8"));
     const requests: string[] = [];
     const server = createServer(({ url = "" }, response) => {
       requests.push(url);
       const page = pages.get(url);
       response.setHeader("content-type", "text/html; charset=utf-8");
       response.setHeader("access-control-allow-origin", "*");
-      if (url === "/shell") response.setHeader("content-security-policy", HOST_POLICY);
+      if (/^(\/shim)?(\/header)?\/shell$/.test(url)) {
+        response.setHeader("content-security-policy", HOST_POLICY);
+      }
       response.statusCode = page === undefined ? 404 : 200;
       response.end(page);
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    mkdirSync(OUT, { recursive: true });
-    return new Stage(await launch(), server, pages, requests);
+    mkdirSync(PICTURES, { recursive: true });
+    const browsing = profile ? await browseWithProfile() : await browseFreshly();
+    return new Stage(browsing, server, pages, requests);
   }
 
   /** Closes every page that is open. */
   async clear(): Promise<void> {
-    for (const context of this.#browser.contexts()) await context.close();
+    await this.#browsing.clear();
   }
 
   async close(): Promise<void> {
-    await this.#browser.close();
+    await this.#browsing.close();
     this.#server.closeAllConnections();
     await new Promise((resolve) => this.#server.close(resolve));
   }
@@ -98,44 +125,97 @@ export class Stage {
    * @param answer answers the view's requests, `tools/call` above all
    */
   async open(
-    config: Partial<HostConfig> & { readonly width?: number } = {},
+    options: OpenOptions = {},
     answer: Answer = () => Promise.reject(new Error("nothing answers here")),
   ): Promise<Opened> {
     const path = `/host/${this.#pages.size}`;
-    const { width = 768, ...chosen } = config;
-    const full: HostConfig = {
-      shell: "/shell",
+    const { width = 768, shim = false, shell = "/shell", ...chosen } = options;
+    const config: HostConfig = {
       scheme: "light",
       initialize: "once",
       careless: false,
       hostContext: { theme: chosen.scheme ?? "light" },
       hostCapabilities: { serverTools: {} },
       ...chosen,
+      shell: shim ? `/shim${shell}` : shell,
     };
-    this.#pages.set(path, documentOf(full));
-    const page = await this.#browser.newPage({ viewport: { width, height: 640 } });
-    const complaints: string[] = [];
-    page.on("console", (message) => {
-      if (["error", "warning"].includes(message.type())) complaints.push(message.text());
-    });
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    // In every frame: a violation that code catches shows nowhere else.
-    await page.addInitScript(() => {
-      addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
-        console.error(`violation of ${violatedDirective} by ${blockedURI}`);
-      });
-    });
+    this.#pages.set(path, hostDocument(config));
+    const page = await this.#browsing.newPage(width);
+    const complaints = await watch(page);
     await page.exposeFunction("answer", answer);
     await page.goto(this.origin + path);
     return opened(page, complaints);
   }
 }
 
-function documentOf(config: HostConfig): string {
+/** The built shell in every place of {@link ShellPath}, and again behind a foreign script. */
+function shellPages(shell: string): Map<string, string> {
+  const theirs = (script: string) =>
+    `<!doctype html><html><head><script>${script}</script></head><body>${shell}</body></html>`;
+  const moved = theirs(`"theirs"`);
+  const shimmed = theirs(`(${shimSource})()`);
+  return new Map([
+    ["/shell", shell],
+    ["/moved/shell", moved],
+    ["/header/shell", moved],
+    ["/shim/shell", shell.replace("<head>", () => `<head><script>(${shimSource})()</script>`)],
+    ["/shim/moved/shell", shimmed],
+    ["/shim/header/shell", shimmed],
+  ]);
+}
+
+function hostDocument(config: HostConfig): string {
   const json = JSON.stringify(config).replaceAll("<", "\\u003c");
   const icon = `<link rel="icon" href="data:,">`;
   return `<!doctype html><title>host</title>${icon}<body><script>(${hostSource})(${json})</script>`;
 }
+
+async function browseFreshly(): Promise<Browsing> {
+  const browser = await launchChromium();
+  return {
+    newPage: (width) => browser.newPage({ viewport: { width, height: 640 } }),
+    async clear() {
+      for (const context of browser.contexts()) await context.close();
+    },
+    close: () => browser.close(),
+  };
+}
+
+async function browseWithProfile(): Promise<Browsing> {
+  const profile = await launchProfile();
+  // The page that such a browser opens with stays: without any it would end.
+  const [first] = profile.context.pages();
+  return {
+    async newPage(width) {
+      const page = await profile.context.newPage();
+      await page.setViewportSize({ width, height: 640 });
+      return page;
+    },
+    async clear() {
+      const others = profile.context.pages().filter((page) => page !== first);
+      for (const page of others) await page.close();
+    },
+    close: () => profile.close(),
+  };
+}
+
+/** Writes down every complaint of a page and its frames from now on. */
+async function watch(page: Page): Promise<string[]> {
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warning"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  // In every frame: a violation that code catches shows nowhere else.
+  await page.addInitScript(() => {
+    addEventListener("securitypolicyviolation", ({ violatedDirective, blockedURI }) => {
+      console.error(`violation of ${violatedDirective} by ${blockedURI}`);
+    });
+  });
+  return complaints;
+}
+
+type Driven = { host: Host };
 
 function opened(page: Page, complaints: string[]): Opened {
   const shell = () => {
@@ -144,8 +224,8 @@ function opened(page: Page, complaints: string[]): Opened {
     return frame;
   };
   const send = (message: unknown) =>
-    page.evaluate((sent) => (window as unknown as { host: Host }).host.send(sent), message);
-  const passed = () => page.evaluate(() => (window as unknown as { host: Host }).host.passed);
+    page.evaluate((sent) => (window as unknown as Driven).host.send(sent), message);
+  const passed = () => page.evaluate(() => (window as unknown as Driven).host.passed);
   return {
     page,
     complaints,
@@ -167,15 +247,8 @@ function opened(page: Page, complaints: string[]): Opened {
       );
       return requests.map(({ message }) => message.params);
     },
-    picture: (name) => page.screenshot({ path: `${OUT}${name}.png` }),
+    remount: (how) =>
+      page.evaluate((chosen) => (window as unknown as Driven).host.remount(chosen), how),
+    picture: (name) => page.screenshot({ path: `${PICTURES}${name}.png` }),
   };
-}
-
-async function launch(): Promise<Browser> {
-  const system = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
-  const chosen = process.env.CHROMIUM_PATH ?? system.find((path) => existsSync(path));
-  return chromium.launch({
-    ...(chosen === undefined ? {} : { executablePath: chosen }),
-    args: ["--no-sandbox"],
-  });
 }

@@ -1,6 +1,14 @@
-import { mkdirSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { chromium, type Browser, type BrowserContextOptions, type Page } from "playwright";
+import {
+  chromium,
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  type Page,
+} from "playwright";
 import { findBrowser } from "../../scripts/ensure/browser.mjs";
 
 /** The repository. */
@@ -14,13 +22,45 @@ export const OUT = `${ROOT}verify/out/`;
  * @throws when there is none, in words
  */
 export async function launchChromium(): Promise<Browser> {
+  return chromium.launch(await launchOptions());
+}
+
+/** A browser with a regular profile, as a person's is; pages of a test have none otherwise. */
+export interface Profile {
+  readonly context: BrowserContext;
+  /** Ends the browser and removes its folder. */
+  close(): Promise<void>;
+}
+
+/**
+ * Starts the same Chromium with a regular profile in a folder of its own.
+ * @throws when there is no Chromium, in words
+ */
+export async function launchProfile(options: BrowserContextOptions = {}): Promise<Profile> {
+  const launch = await launchOptions();
+  const folder = mkdtempSync(join(tmpdir(), "profile-"));
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    const context = await chromium.launchPersistentContext(folder, { ...launch, ...options });
+    const close = async () => {
+      await context.close();
+      remove();
+    };
+    return { context, close };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
+
+async function launchOptions(): Promise<{ executablePath: string; args: string[] }> {
   const executablePath = await findBrowser(ROOT);
   if (executablePath === undefined) {
     throw new Error("No Chromium was found: install one, or set CHROMIUM_PATH to it.");
   }
   mkdirSync(OUT, { recursive: true });
   // Containers often run as root and without the kernel features that the browser's own sandbox needs.
-  return chromium.launch({ executablePath, args: ["--no-sandbox"] });
+  return { executablePath, args: ["--no-sandbox"] };
 }
 
 /** A page, and everything that it and its frames complained about. */
