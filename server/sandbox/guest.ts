@@ -28,12 +28,15 @@ export type GuestControl = [
   install: (providers: string) => void,
   seal: () => void,
   run: (program: unknown, a: number, b: number, c: number, d: number) => boolean,
-  take: (kind: number, text: string) => void,
+  take: (id: number, kind: number, text: string) => void,
   settle: (id: number) => void,
   fail: (error: unknown) => void,
   invalid: (error: unknown) => boolean,
   unhandled: (reason: unknown) => void,
 ];
+
+/** Reads what a host function answered, before anything of the program sees it. */
+type Decode = (text: string) => unknown;
 
 /**
  * The guest's side of the bridge. Everything it uses is taken before any program runs, and nothing
@@ -67,12 +70,20 @@ export default function guest(
   const internalPrototype = internal.prototype;
   const waiting = create(null) as Record<
     number,
-    { resolve: (value: unknown) => void; reject: (error: unknown) => void }
+    {
+      decode: Decode | undefined;
+      resolve: (value: unknown) => void;
+      reject: (error: unknown) => void;
+    }
   >;
+  /** What preludes gave for their providers, by the place of a function. */
+  const decoders = create(null) as Record<number, Decode>;
+  const decoder = Symbol.for("sandbox.decode");
   let calls = 0;
   let room = logCharacters;
   let taken: unknown;
   let takenError = false;
+  let sealed = false;
 
   const start = (index: number, args: unknown[]) =>
     new PromiseOf((resolve, reject) => {
@@ -86,9 +97,18 @@ export default function guest(
         const json = stringify(args);
         answer = call(index, id, true, json, json.length);
       }
-      if (answer === undefined) waiting[id] = { resolve, reject };
+      if (answer === undefined) waiting[id] = { decode: decoders[index], resolve, reject };
       else reject(new ErrorOf(answer === true ? "The arguments cannot be sent." : answer));
     });
+
+  const read = (decode: Decode, value: string) => {
+    try {
+      taken = decode(value);
+    } catch (error) {
+      takenError = true;
+      taken = error;
+    }
+  };
 
   const print = (args: unknown[]) => {
     if (room <= 0) return;
@@ -200,8 +220,14 @@ export default function guest(
       functions: string[];
     }[]) {
       const provider = create(null) as object;
+      const first = index;
       // A prelude may replace them: it is part of the deployment.
       for (const key of functions) open(provider, key, method(index++));
+      const end = index;
+      const value = (decode: Decode) => {
+        for (let at = first; at < end && !sealed; at++) decoders[at] = decode;
+      };
+      defineProperty(provider, decoder, { value, configurable: true });
       fixed(globalThis, name, provider);
       installed[installed.length] = provider;
     }
@@ -221,6 +247,7 @@ export default function guest(
   };
 
   const seal = () => {
+    sealed = true;
     for (let i = 0; i < installed.length; i++) freeze(installed[i]);
     deleteProperty(globalThis, "InternalError");
     deleteProperty(globalThis, "SharedArrayBuffer");
@@ -257,9 +284,11 @@ export default function guest(
       follow(program as () => unknown);
       return true;
     },
-    (kind, value) => {
+    (id, kind, value) => {
       takenError = kind === 3;
-      taken = kind === 0 ? undefined : kind === 1 ? parse(value) : value;
+      const decode = kind === 2 ? waiting[id]?.decode : undefined;
+      if (decode !== undefined) read(decode, value);
+      else taken = kind === 0 ? undefined : kind === 1 ? parse(value) : value;
     },
     (id) => {
       const promise = waiting[id];
@@ -267,7 +296,7 @@ export default function guest(
       taken = undefined;
       if (promise === undefined) return;
       delete waiting[id];
-      if (takenError) promise.reject(new ErrorOf(text(value)));
+      if (takenError) promise.reject(typeof value === "string" ? new ErrorOf(value) : value);
       else promise.resolve(value);
     },
     fail,

@@ -1,6 +1,5 @@
 import type { Instance } from "./engine.ts";
 import { LENT, type Control, type Prepared } from "./prepare.ts";
-import { KIND } from "./protocol.ts";
 import { Vm, type Answer, type Outcome, type Value } from "./vm.ts";
 
 /** What one run lends to its interpreter; bytes are views, valid only during the call. */
@@ -19,10 +18,10 @@ export interface InterpreterHost {
 }
 
 /**
- * What exists only while a text is moved in: its bytes as they came and, unless the text itself is
- * what the program gets, the string that is parsed, in two bytes for each character.
+ * What exists only while an answer is moved in: its bytes as they came, and the string that is
+ * parsed, in two bytes for each character.
  */
-const MOVING_COPIES = { text: 1, json: 3 };
+const MOVING_COPIES = 3;
 
 /** What compiling takes for each byte of source, at most, and what it takes in any case. */
 const COMPILING = { perByte: 32, bytes: 1024 * 1024 };
@@ -90,13 +89,16 @@ export class Interpreter {
   }
 
   /** Carries a host call's outcome into the guest without running guest code. */
-  take(kind: number, bytes: Uint8Array): void {
+  take(id: number, kind: number, bytes: Uint8Array): void {
     const vm = this.#vm;
-    const copies = kind === KIND.json ? MOVING_COPIES.json : MOVING_COPIES.text;
-    this.#instance.limitHeap(this.#prepared.heapBytes + copies * bytes.length);
+    this.#instance.limitHeap(this.#prepared.heapBytes + MOVING_COPIES * bytes.length);
     const text = vm.string(bytes);
     if (text === undefined) return this.#host?.failed("memory", false, new Uint8Array());
-    const { value, threw } = vm.invoke(this.#prepared.control.take, [vm.number(kind), text]);
+    const { value, threw } = vm.invoke(this.#prepared.control.take, [
+      vm.number(id),
+      vm.number(kind),
+      text,
+    ]);
     if (threw) this.#tell("fail", [value]);
     vm.free(text);
     this.#instance.limitHeap(this.#prepared.heapBytes);

@@ -67,7 +67,7 @@ export class Run implements InterpreterHost {
     if (this.ended || size === undefined) return;
     this.#underWay.delete(call);
     this.#bytesUnderWay -= size;
-    this.#guarded(() => this.interpreter.take(kind, bytes));
+    this.#guarded(() => this.interpreter.take(call, kind, bytes));
     if (!this.ended) this.#compute(() => this.interpreter.settle(call));
   }
 

@@ -22,7 +22,7 @@ export interface Tool {
   readonly inputSchema: JsonSchema;
   readonly outputSchema?: JsonSchema;
   readonly annotations: ToolAnnotations;
-  /** `config` when the deployment classified a tool that declares nothing. */
+  /** `config` when the deployment decided the read-only hint. */
   readonly annotationSource?: "config";
 }
 
@@ -42,6 +42,23 @@ export type ToolResult =
       readonly isError?: boolean;
     };
 
+/** What a deployment decides about tools of a connector, by exact name. */
+export interface ToolPolicy {
+  /** Tools that only read, as somebody found who looked, although they do not say so. */
+  readonly readOnly?: readonly string[];
+  /** Tools that a person approves each time, whatever they say of themselves. */
+  readonly approval?: readonly string[];
+  /** Tools that nobody finds, sees or calls. */
+  readonly hide?: readonly string[];
+}
+
+/** A tool that a server listed and that cannot be called safely, for the operator to read. */
+export interface SetAside {
+  readonly name: string;
+  /** One sentence. */
+  readonly reason: string;
+}
+
 /** One configured integration. */
 export interface Connector {
   readonly id: string;
@@ -53,8 +70,18 @@ export interface Connector {
   readonly usageGuide?: string;
   /** Whether the tool list can never change while the process lives. */
   readonly staticCatalog?: boolean;
+  /** Applied once, where a catalog is made: `listTools` gives the tools as they are. */
+  readonly policy?: ToolPolicy;
   listTools(scope: Scope): Promise<Outcome<readonly Tool[]>>;
   callTool(name: string, args: unknown, scope: Scope): Promise<Outcome<ToolResult>>;
+  /** What the last list held and `listTools` left out. */
+  setAside?(): readonly SetAside[];
+  /** What the server calls itself, once it was reached: discovery finds its tools by it too. */
+  ownTitle?(): string | undefined;
+  /** Calls back whenever the integration says that its tools are others now. */
+  onToolsChanged?(listener: () => void): void;
+  /** The end of what its process wrote besides answers, for the operator and never for a model. */
+  errorOutput?(): string;
   /** What a person must do before calls work; absent when there is nothing to authorise. */
   authorize?(scope: Scope, force: boolean): Promise<Outcome<Readonly<Record<string, unknown>>>>;
   close?(): Promise<void>;
@@ -64,7 +91,11 @@ export interface Connector {
 export interface Provider {
   readonly name: string;
   readonly fns: Record<string, (...args: unknown[]) => Promise<unknown>>;
-  /** JavaScript run in the sandbox after the namespace exists and before the program. */
+  /**
+   * JavaScript run in the sandbox after the namespace exists and before the program. In our own
+   * executor `namespace[Symbol.for("sandbox.decode")](read)` lets it read every text that a
+   * function answers; the program is not charged for what that costs.
+   */
   readonly prelude?: string;
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { quickjsExecutor, type QuickJsExecutor } from "../../server/sandbox/pool.ts";
-import { gate, host, report } from "./support.ts";
+import { gate, host, limitsWith, report } from "./support.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
@@ -228,6 +228,36 @@ describe("X1: preludes", () => {
     const { result } = await report(pool, "async () => why", host({ called }, prelude));
     expect(result).toMatch(/^A prelude cannot make host calls/);
     expect(seen).toEqual([]);
+  });
+});
+
+describe("L4: a prelude's reader of answers", () => {
+  const read = `host[Symbol.for("sandbox.decode")]((text) => JSON.parse(text).rows);`;
+  const rows = JSON.stringify({ rows: Array.from({ length: 200_000 }, (_, id) => ({ id })) });
+  const code = `async () => (await host.rows()).length`;
+
+  it("turns text into what the program gets, and costs it no CPU time", async () => {
+    const limits = limitsWith({ cpuMs: 40 });
+    const providers = host({ rows: async () => rows }, read);
+    const { result, failures } = await report(pool, code, providers, { limits });
+    expect(failures).toEqual([]);
+    expect(result).toBe(200_000);
+  });
+
+  it("is what makes it cost nothing: the control, in which the program reads", async () => {
+    const limits = limitsWith({ cpuMs: 40 });
+    const own = code.replaceAll("await host.rows()", "JSON.parse(await host.rows()).rows");
+    const providers = host({ rows: async () => rows });
+    const { failures } = await report(pool, own, providers, { limits });
+    expect(failures).toMatchObject([{ code: "executor_limit", limit: "cpu" }]);
+  });
+
+  it("rejects the call when it throws, and cannot be replaced by a program", async () => {
+    const providers = host({ rows: async () => "no JSON" }, read);
+    const cheat = `async () => {
+      host[Symbol.for("sandbox.decode")](() => "mine");
+      return host.rows().catch((error) => error.name) }`;
+    expect((await report(pool, cheat, providers)).result).toBe("SyntaxError");
   });
 });
 
