@@ -192,8 +192,14 @@ export class SandboxProcess implements Candidate {
 
   #receive({ type, kind, index, run, call, payload }: Frame): void {
     const job = this.jobs.get(run);
-    if (job) job.begun = true;
+    // Until it is unparked nothing of a run has happened: it can begin elsewhere.
+    if (job && type !== FRAME.parked) job.begun = true;
     switch (type) {
+      case FRAME.parked:
+        this.#watch.answered(run);
+        return this.#listener.answered();
+      case FRAME.unparked:
+        return job && this.#watch.at(run, { ...job.limits, bytes: job.code.length });
       case FRAME.ready:
         return this.#take();
       case FRAME.warm:

@@ -26,7 +26,7 @@ export interface GuestHost {
 /** What the interpreter calls in the guest; an array, because it is read by position. */
 export type GuestControl = [
   install: (providers: string) => void,
-  seal: () => void,
+  seal: () => boolean,
   run: (program: unknown, a: number, b: number, c: number, d: number) => boolean,
   take: (id: number, kind: number, text: string) => void,
   settle: (id: number) => void,
@@ -258,6 +258,8 @@ export default function guest(
     defineProperty(PromiseOf.prototype, "constructor", { value: PromiseOf, ...constant });
     defineProperty(PromiseOf, hasInstance, { value: ordinaryHasInstance, ...constant });
     defineProperty(ErrorOf, hasInstance, { value: ordinaryHasInstance, ...constant });
+    for (const _ in decoders) return true;
+    return false;
   };
 
   const hidden = (target: object, name: string, value: unknown) =>

@@ -1,5 +1,6 @@
 import type { Instance } from "./engine.ts";
 import { LENT, type Control, type Prepared } from "./prepare.ts";
+import { KIND } from "./protocol.ts";
 import { Vm, type Answer, type Outcome, type Value } from "./vm.ts";
 
 /** What one run lends to its interpreter; bytes are views, valid only during the call. */
@@ -18,10 +19,10 @@ export interface InterpreterHost {
 }
 
 /**
- * What exists only while an answer is moved in: its bytes as they came, and the string that is
- * parsed, in two bytes for each character.
+ * What exists only while an answer is moved in: its bytes as they came and, unless the text itself
+ * is what the program gets, the string that is parsed, in two bytes for each character.
  */
-const MOVING_COPIES = 3;
+const MOVING_COPIES = { text: 1, parsed: 3 };
 
 /** What compiling takes for each byte of source, at most, and what it takes in any case. */
 const COMPILING = { perByte: 32, bytes: 1024 * 1024 };
@@ -91,7 +92,9 @@ export class Interpreter {
   /** Carries a host call's outcome into the guest without running guest code. */
   take(id: number, kind: number, bytes: Uint8Array): void {
     const vm = this.#vm;
-    this.#instance.limitHeap(this.#prepared.heapBytes + MOVING_COPIES * bytes.length);
+    const { heapBytes, reads } = this.#prepared;
+    const copies = kind === KIND.json || reads ? MOVING_COPIES.parsed : MOVING_COPIES.text;
+    this.#instance.limitHeap(heapBytes + copies * bytes.length);
     const text = vm.string(bytes);
     if (text === undefined) return this.#host?.failed("memory", false, new Uint8Array());
     const { value, threw } = vm.invoke(this.#prepared.control.take, [
@@ -101,7 +104,7 @@ export class Interpreter {
     ]);
     if (threw) this.#tell("fail", [value]);
     vm.free(text);
-    this.#instance.limitHeap(this.#prepared.heapBytes);
+    this.#instance.limitHeap(heapBytes);
   }
 
   /** Settles a host call with what {@link take} carried and runs the guest as far as it goes. */

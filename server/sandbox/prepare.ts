@@ -28,6 +28,8 @@ export interface Prepared {
   readonly control: Control;
   /** What the memory of a run may grow to. */
   readonly heapBytes: number;
+  /** Whether a prelude reads the texts that host functions answer. */
+  readonly reads: boolean;
 }
 
 /** Console characters kept per run, so that logging is no way to fill the server's memory. */
@@ -68,11 +70,11 @@ export function prepare(instance: Instance, setup: Setup): Prepared | string {
   vm.runJobs(late);
   if (late()) problem ??= `the preludes took longer than ${PRELUDE_MS} ms`;
   if (problem !== undefined) return problem;
-  vm.invoke(control.seal, []);
+  const reads = vm.toNumber(vm.invoke(control.seal, []).value) === 1;
   const { limits } = setup;
   vm.limitStack(Math.min(STACK_BYTES.most, Math.max(STACK_BYTES.least, limits.stackBytes)));
   const { heapBytes } = limits;
-  return { image: captureImage(vm.heap), anatomy: vm.anatomy, control, heapBytes };
+  return { image: captureImage(vm.heap), anatomy: vm.anatomy, control, heapBytes, reads };
 }
 
 function startBridge(vm: Vm): Control {

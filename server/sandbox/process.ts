@@ -2,6 +2,7 @@ import { Socket, type ConnectOpts, type SocketConstructorOpts } from "node:net";
 import { failure, type Failure } from "../shared/failure.ts";
 import { HeapBudget, loadEngine } from "./engine.ts";
 import { Inbox } from "./inbox.ts";
+import type { Interpreter } from "./interpreter.ts";
 import {
   encodeFrame,
   encodeTimings,
@@ -79,25 +80,45 @@ async function learn(id: number, setup: Setup): Promise<void> {
   outbox.flush();
 }
 
-async function begin(id: number, setup: number, code: Uint8Array, since: number): Promise<void> {
+/** Begins at once when it can: the server knows by the order of frames which run it waits for. */
+function take(id: number, setup: number, code: Uint8Array): void {
+  const since = performance.now();
+  const ready = spares?.ready(setup);
+  if (ready) begin(id, { ...ready, code, since });
+  else void park(id, setup, Buffer.from(code), since);
+  outbox.flush();
+}
+
+async function park(id: number, setup: number, code: Uint8Array, since: number): Promise<void> {
+  outbox.queue({ type: FRAME.parked, run: id });
   const known = await spares?.known(setup);
   const interpreter = known && (await spares?.take(known));
-  // Cancelled before it began; the cancellation was answered, this frame still is not.
   if (!runs.has(id)) {
+    // Cancelled meanwhile.
     if (known && interpreter) spares?.giveBack(known, interpreter, true);
-    idle(id);
-  } else if (!known || !interpreter) {
+    return;
+  }
+  outbox.queue({ type: FRAME.unparked, run: id });
+  outbox.flush();
+  if (known && interpreter) begin(id, { known, interpreter, code, since });
+  else {
     runs.delete(id);
     refuse(id, whyNot(known));
-  } else {
-    const setupMs = performance.now() - since;
-    const { limits } = known.setup;
-    const entry = { known, run: new Run(id, { interpreter, limits, outbox, setupMs }) };
-    runs.set(id, entry);
-    entry.run.begin(code);
-    settle(entry);
   }
   outbox.flush();
+}
+
+function begin(
+  id: number,
+  parts: { known: KnownSetup; interpreter: Interpreter; code: Uint8Array; since: number },
+): void {
+  const { known, interpreter, code } = parts;
+  const setupMs = performance.now() - parts.since;
+  const { limits } = known.setup;
+  const entry = { known, run: new Run(id, { interpreter, limits, outbox, setupMs }) };
+  runs.set(id, entry);
+  entry.run.begin(code);
+  settle(entry);
 }
 
 function whyNot(known: KnownSetup | undefined): Failure {
@@ -135,7 +156,7 @@ function receive({ type, kind, run, call, payload }: Frame): void {
       return void spares?.forget(call);
     case FRAME.run:
       runs.set(run, undefined);
-      return void begin(run, call, Buffer.from(payload), performance.now());
+      return take(run, call, payload);
     case FRAME.reply: {
       const entry = runs.get(run);
       entry?.run.reply(call, kind, payload);

@@ -24,6 +24,10 @@ export const FRAME = {
   reply: 5,
   /** Drops a run. Answered by `idle`. */
   cancel: 6,
+  /** A run waits for its interpreter and holds up nobody; answers its `run` frame. */
+  parked: 22,
+  /** That run has its interpreter, and the process is at it. To be answered as its frame was. */
+  unparked: 23,
   /** The process takes runs. */
   ready: 16,
   /** The process runs them at full speed. */

@@ -15,6 +15,7 @@ const TRIM_MS = 1_000;
 
 /** What a setup came to in this process; `prepared` is a sentence when a prelude failed. */
 export interface KnownSetup {
+  readonly id: number;
   readonly setup: Setup;
   readonly prepared: Prepared | string;
   readonly spares: Interpreter[];
@@ -26,7 +27,7 @@ export class Spares {
   readonly #budget: HeapBudget;
   readonly #known = new Map<number, Promise<KnownSetup | undefined>>();
   readonly #bounds = new Map<number, number>();
-  readonly #prepared = new Set<KnownSetup>();
+  readonly #ready = new Map<number, KnownSetup>();
   #latest: KnownSetup | undefined;
   #refill: NodeJS.Timeout | NodeJS.Immediate | undefined;
   #trim: NodeJS.Timeout | undefined;
@@ -40,7 +41,7 @@ export class Spares {
   add(id: number, setup: Setup): void {
     this.#bounds.set(id, setup.limits.processHeapBytes);
     this.#limit();
-    this.#known.set(id, this.#prepare(setup));
+    this.#known.set(id, this.#prepare(id, setup));
   }
 
   /** Forgets a setup and the interpreters prepared for it. */
@@ -50,7 +51,7 @@ export class Spares {
     this.#bounds.delete(id);
     this.#limit();
     if (known === undefined) return;
-    this.#prepared.delete(known);
+    this.#ready.delete(id);
     this.#trimTo(known, 0);
     if (this.#latest === known) this.#latest = undefined;
   }
@@ -58,6 +59,16 @@ export class Spares {
   /** A setup that {@link add} was given; `undefined` when there was no memory to prepare it. */
   async known(id: number): Promise<KnownSetup | undefined> {
     return this.#known.get(id);
+  }
+
+  /** A setup and an interpreter for it, when both are there already. */
+  ready(id: number): { known: KnownSetup; interpreter: Interpreter } | undefined {
+    const known = this.#ready.get(id);
+    const interpreter = known?.spares.pop();
+    if (known === undefined || interpreter === undefined) return undefined;
+    this.#latest = known;
+    this.#plan();
+    return { known, interpreter };
   }
 
   /** An interpreter in the prepared state; `undefined` when there is no memory for one. */
@@ -72,7 +83,7 @@ export class Spares {
   giveBack(known: KnownSetup, interpreter: Interpreter, clean: boolean): void {
     const serves =
       clean &&
-      this.#prepared.has(known) &&
+      this.#ready.get(known.id) === known &&
       interpreter.uses < MAX_USES &&
       known.spares.length < SPARES.most &&
       interpreter.restore();
@@ -104,7 +115,7 @@ export class Spares {
 
   #settle(): void {
     this.#trim = undefined;
-    for (const known of this.#prepared) {
+    for (const known of this.#ready.values()) {
       this.#trimTo(known, known === this.#latest ? SPARES.ready : 0);
     }
     this.#budget.collect();
@@ -120,14 +131,14 @@ export class Spares {
     return instance && Interpreter.create(instance, prepared);
   }
 
-  async #prepare(setup: Setup): Promise<KnownSetup | undefined> {
+  async #prepare(id: number, setup: Setup): Promise<KnownSetup | undefined> {
     const instance = await this.#engine.instantiate();
     if (instance === undefined) return undefined;
     const prepared = prepare(instance, setup);
     const first = typeof prepared === "string" ? undefined : Interpreter.create(instance, prepared);
     if (first === undefined) instance.drop();
-    const known = { setup, prepared, spares: first ? [first] : [] };
-    this.#prepared.add(known);
+    const known = { id, setup, prepared, spares: first ? [first] : [] };
+    this.#ready.set(id, known);
     return known;
   }
 }

@@ -71,6 +71,13 @@ export class Watch {
     if (this.#timer === undefined) this.#timer = this.#arm();
   }
 
+  /** Notes that the process is at a run now, before all frames that it has not answered. */
+  at(run: number, { cpuMs, timeoutMs, bytes }: Allowance): void {
+    this.#since = performance.now();
+    this.#unanswered.unshift({ run, cpuMs, timeoutMs, bytes });
+    if (this.#timer === undefined) this.#timer = this.#arm();
+  }
+
   /** Notes the answer to the oldest frame of a run. */
   answered(run: number): void {
     const at = this.#unanswered.findIndex((frame) => frame.run === run);
