@@ -23,6 +23,7 @@ const server: UserConfig = {
         node: "server/node/index.ts",
         cli: "server/node/cli.ts",
         "sandbox-process": "server/sandbox/process.ts",
+        "source-worker": "server/node/source-worker.ts",
       },
     },
   },

@@ -4,6 +4,7 @@ import { createRoutes } from "./http/routes.ts";
 import { Invoker } from "./invoke/invoke.ts";
 import { Stash } from "./invoke/stash.ts";
 import { Runner } from "./programs/runner.ts";
+import type { SourceReader } from "./programs/source.ts";
 import { createMcp } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
 
@@ -28,16 +29,23 @@ export interface Connecta {
   close(): Promise<void>;
 }
 
+/** What a runtime can do beyond web standards, for a deployment that runs there. */
+export interface Lent {
+  /** Reads large programs beside the event loop; closed with the deployment. */
+  readonly sources?: SourceReader;
+}
+
 /**
  * Assembles a deployment.
  * @throws ConfigError for a structural mistake; the message names the option and the fix
  */
-export function createConnecta(config: ConnectaConfig): Connecta {
+export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connecta {
   const ready = readConfig(config);
   const { connectors, executor, limits, onError } = ready;
   const catalogs = new Catalogs(connectors);
   const invoker = new Invoker(catalogs);
-  const runner = new Runner({ connectors, executor, limits, catalogs, invoker });
+  const { sources } = lent;
+  const runner = new Runner({ connectors, executor, limits, catalogs, invoker, sources });
   const identity = { name: ready.name, version: VERSION };
   const mcp = createMcp({
     ...identity,
@@ -57,6 +65,7 @@ export function createConnecta(config: ConnectaConfig): Connecta {
       runner.close();
       catalogs.close();
       await mcp.close();
+      await sources?.close();
       await executor.close?.();
       await Promise.all(connectors.map((connector) => connector.close?.()));
     },

@@ -6,6 +6,7 @@ import { compileSchema, type CompiledSchema } from "../shared/schema.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
 import { withRecovery, type Surface } from "./recovery.ts";
+import { clocked, type CallTimes } from "./times.ts";
 
 /** One call of one tool, whoever makes it. */
 export interface Invocation {
@@ -19,6 +20,8 @@ export interface Invocation {
   readonly timeoutMs: number;
   /** 0–2; honoured for read-only tools alone. */
   readonly maxRetries: number;
+  /** Added to, when somebody asks where the time goes. */
+  readonly times?: CallTimes | undefined;
 }
 
 /** What a call came to, before it is shaped for the caller. */
@@ -49,7 +52,10 @@ export class Invoker {
   }
 
   async #invoke(call: Invocation, scope: Scope): Promise<Outcome<Invoked>> {
-    const resolved = await this.#catalogs.resolve(call.address, scope);
+    const { times, timeoutMs } = call;
+    const resolved = await clocked(times, "catalogMs", () =>
+      this.#catalogs.resolve(call.address, scope),
+    );
     if (!resolved.ok) return resolved;
     const { connector, tool } = resolved.value;
     const address = `${connector.id}.${tool.name}`;
@@ -59,7 +65,7 @@ export class Invoker {
     const invalid = this.#validate(address, tool, args);
     if (invalid) return { ok: false, failure: invalid };
     const retries = readOnly ? call.maxRetries : 0;
-    return attempt({ connector, tool, address, args, retries, timeoutMs: call.timeoutMs }, scope);
+    return attempt({ connector, tool, address, args, retries, timeoutMs, times }, scope);
   }
 
   #validate(address: string, tool: Tool, args: unknown): Failure | undefined {
@@ -89,13 +95,16 @@ interface Target {
   readonly args: unknown;
   readonly retries: number;
   readonly timeoutMs: number;
+  readonly times: CallTimes | undefined;
 }
 
 async function attempt(target: Target, scope: Scope): Promise<Outcome<Invoked>> {
-  const { connector, tool, address, args, timeoutMs } = target;
+  const { connector, tool, address, args, timeoutMs, times } = target;
   for (let attempts = 1; ; attempts++) {
-    const answer = await withDeadline(scope, timeoutMs, address, (inner) =>
-      safely(address, inner, () => connector.callTool(tool.name, args, inner)),
+    const answer = await clocked(times, "connectorMs", () =>
+      withDeadline(scope, timeoutMs, address, (inner) =>
+        safely(address, inner, () => connector.callTool(tool.name, args, inner)),
+      ),
     );
     if (answer.ok) return ok({ connector, tool, result: answer.value, attempts });
     const wait = retryDelay(answer.failure, attempts);

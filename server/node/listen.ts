@@ -6,6 +6,7 @@ import { createConnecta } from "../index.ts";
 import { quickjsExecutor } from "../sandbox/pool.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { SourceThread } from "./source-thread.ts";
 
 /** Where and how to listen. */
 export interface ListenOptions {
@@ -49,7 +50,8 @@ export async function listen(
     );
   }
   const executor = config.executor ?? quickjsExecutor();
-  const connecta = createConnecta({ ...withOwnName(config, hostname), executor });
+  const sources = new SourceThread();
+  const connecta = createConnecta({ ...withOwnName(config, hostname), executor }, { sources });
   const server = createAdaptorServer({
     fetch: before
       ? async (request) => (await before(request)) ?? connecta.fetch(request)

@@ -1,10 +1,11 @@
 import { isExplicitlyReadOnly } from "../catalog/classify.ts";
 import type { Catalogs } from "../catalog/catalogs.ts";
+import { pause } from "../catalog/pause.ts";
 import { describe } from "../catalog/describe.ts";
 import { search } from "../catalog/search.ts";
 import type { Invoker } from "../invoke/invoke.ts";
 import { withRecovery } from "../invoke/recovery.ts";
-import { unwrap } from "../invoke/unwrap.ts";
+import { clocked } from "../invoke/times.ts";
 import type { Provider } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { toJson } from "../shared/json.ts";
@@ -12,21 +13,17 @@ import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
 import { clampUtf8, utf8Length } from "../shared/text.ts";
 import type { Manifest } from "../view/protocol.ts";
+import { carry, tooLarge } from "./carry.ts";
 import { Emitted } from "./emitted.ts";
-
-/** What the bridge did for one run, in numbers. */
-export interface BridgeCounts {
-  calls: number;
-  callMs: number;
-  resultBytes: number;
-  searches: number;
-  searchMs: number;
-}
+import type { Meter, Operation } from "./meter.ts";
+import { batchReply, refusal, reply, type Answer } from "./reply.ts";
+import type { Rests } from "./rests.ts";
 
 /** What a deployment lends to every run. */
 export interface BridgeHost {
   readonly catalogs: Catalogs;
   readonly invoker: Invoker;
+  readonly rests: Rests;
 }
 
 const MAX_SEARCH_PAGE = 100;
@@ -37,35 +34,40 @@ const ENVELOPE_BYTES = 1_024;
 
 type Args = readonly unknown[];
 
+/** What goes back into the guest, and how much of it is the answer itself. */
+interface Reply {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+const DONE: Reply = { text: reply({ kind: "json", text: "null", bytes: 0 }), bytes: 0 };
+
 /** The host's side of one run's bridge: budgets, dispatch, and a record of failures it issued. */
 export class Bridge {
   readonly emitted: Emitted;
   /** Failures handed into the run, by the id that its typed errors carry. */
   readonly issued = new Map<number, Failure>();
-  readonly counts: BridgeCounts = {
-    calls: 0,
-    callMs: 0,
-    resultBytes: 0,
-    searches: 0,
-    searchMs: 0,
-  };
   readonly #host: BridgeHost;
   readonly #limits: ExecuteLimits;
   readonly #scope: Scope;
+  readonly #meter: Meter | undefined;
+  readonly #underWay = new Map<Promise<Outcome<Reply>>, Operation>();
   #spent = 0;
   #rich = 0;
   #lastUi: Promise<unknown> = Promise.resolve();
 
-  constructor(host: BridgeHost, limits: ExecuteLimits, scope: Scope) {
+  /** @param meter counts and times what happens, for a run that is asked to tell */
+  constructor(host: BridgeHost, limits: ExecuteLimits, scope: Scope, meter?: Meter) {
     this.#host = host;
     this.#limits = limits;
     this.#scope = scope;
+    this.#meter = meter;
     this.emitted = new Emitted(limits.maxEmittedBytes, limits.maxEmittedBlocks);
   }
 
   /**
-   * What the sandbox is lent: functions from JSON text of a list to JSON text of an outcome.
-   * Values stay text on the way, so that a large result is serialised once.
+   * What the sandbox is lent: functions from JSON text of a list to the text of a reply.
+   * Values stay text on the way, so that a large result is written once.
    */
   provider(prelude: string): Provider {
     const fns = {
@@ -81,35 +83,66 @@ export class Bridge {
   }
 
   #serve(
-    name: string,
-    work: (args: Args) => Promise<Outcome<string>>,
+    name: Operation,
+    work: (args: Args) => Promise<Outcome<Reply>>,
   ): (...args: unknown[]) => Promise<string> {
     return async (json) => {
-      try {
-        const args = this.#readArgs(name, json);
-        const done = args.ok ? await work(args.value) : args;
-        return done.ok ? `{"ok":true,"value":${done.value}}` : this.#issue(done.failure);
-      } catch (error) {
-        this.#scope.report(error, `connecta.${name}`);
-        const message = `The gateway failed; its log names request ${this.#scope.requestId}.`;
-        return this.#issue(failure("internal", message));
-      }
+      const bytes = typeof json === "string" ? utf8Length(json) : 0;
+      const end = this.#meter?.begin(name, bytes);
+      const doing = this.#guarded(name, async () => {
+        const args = this.#readArgs(name, json, bytes);
+        return args.ok ? work(args.value) : args;
+      });
+      this.#underWay.set(doing, name);
+      const done = await doing;
+      // A program that has returned meanwhile does not hear of its refused block: finish() tells.
+      if (!done.ok && isRich(name)) await pause();
+      this.#underWay.delete(doing);
+      end?.(done.ok ? done.value.bytes : 0);
+      return done.ok ? done.value.text : this.#issue(done.failure);
     };
+  }
+
+  /**
+   * What a program that has returned did not wait for. Blocks and views are its output and still
+   * count; calls are dropped. Answers what there is to say about them, one line each.
+   */
+  async finish(): Promise<string[]> {
+    const lines: string[] = [];
+    let calls = 0;
+    for (const [work, name] of this.#underWay) {
+      if (!isRich(name)) calls++;
+      else {
+        const done = await work;
+        if (!done.ok) lines.push(`[unhandled] Error: ${done.failure.message}`);
+      }
+    }
+    if (calls > 0) lines.push(`[unhandled] not awaited, and dropped: ${calls} host calls`);
+    return lines;
+  }
+
+  async #guarded(name: Operation, work: () => Promise<Outcome<Reply>>): Promise<Outcome<Reply>> {
+    try {
+      return await work();
+    } catch (error) {
+      this.#scope.report(error, `connecta.${name}`);
+      const message = `The gateway failed; its log names request ${this.#scope.requestId}.`;
+      return fail("internal", message);
+    }
   }
 
   #issue(issued: Failure): string {
     const id = this.issued.size + 1;
     this.issued.set(id, issued);
-    return JSON.stringify({ ok: false, id, failure: issued });
+    return refusal(id, issued);
   }
 
   /** Guest text is not trusted to be what the prelude would send. */
-  #readArgs(name: string, json: unknown): Outcome<Args> {
-    const rich = name === "emit" || name === "ui";
+  #readArgs(name: Operation, json: unknown, bytes: number): Outcome<Args> {
+    const rich = isRich(name);
     const { maxArgumentBytes, maxEmittedBytes } = this.#limits;
     // What is emitted is measured against its own budget, once it is read.
     const max = rich ? maxEmittedBytes + ENVELOPE_BYTES : maxArgumentBytes;
-    const bytes = typeof json === "string" ? utf8Length(json) : 0;
     let parsed: unknown;
     try {
       parsed = typeof json === "string" && bytes <= max ? JSON.parse(json) : undefined;
@@ -155,7 +188,7 @@ export class Bridge {
     });
   }
 
-  async #search(args: Args): Promise<Outcome<string>> {
+  async #search(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
     return this.#discovery(() =>
@@ -163,46 +196,54 @@ export class Bridge {
     );
   }
 
-  async #describe(args: Args): Promise<Outcome<string>> {
+  async #describe(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
     return this.#discovery(() => describe(this.#host.catalogs, args[0] ?? {}, this.#scope));
   }
 
-  async #discovery(work: () => Promise<Outcome<object>>): Promise<Outcome<string>> {
-    this.counts.searches++;
-    const start = performance.now();
-    const done = await work();
-    this.counts.searchMs += performance.now() - start;
-    if (done.ok) return toJson(done.value, "The answer of discovery");
+  async #discovery(work: () => Promise<Outcome<object>>): Promise<Outcome<Reply>> {
+    const done = await clocked(this.#meter, "catalogMs", work);
+    if (done.ok) {
+      const json = toJson(done.value, "The answer of discovery");
+      if (!json.ok) return json;
+      const text = json.value;
+      return replied({ kind: "json", text, bytes: utf8Length(text) });
+    }
     const attempt = { address: done.failure.connector ?? "" };
     return { ok: false, failure: withRecovery(done.failure, "inside", attempt) };
   }
 
-  async #callArgs(args: Args): Promise<Outcome<string>> {
+  async #callArgs(args: Args): Promise<Outcome<Reply>> {
     const [address, values] = args;
     if (typeof address !== "string" || args.length > 2) {
       return fail("invalid_args", "connecta.call takes an address and an arguments object.");
     }
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
-    return this.#call(address, values);
+    const answer = await this.#call(address, values);
+    return answer.ok ? replied(answer.value) : answer;
   }
 
-  async #shortcut(args: Args): Promise<Outcome<string>> {
+  async #shortcut(args: Args): Promise<Outcome<Reply>> {
     const [connector, property, values] = args;
     if (typeof connector !== "string" || typeof property !== "string" || args.length > 3) {
       return fail("invalid_args", "A tool takes one arguments object.");
     }
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
-    const address = await this.#host.catalogs.shortcut(connector, property, this.#scope);
-    if (address.ok) return this.#call(address.value, values);
+    const address = await clocked(this.#meter, "catalogMs", () =>
+      this.#host.catalogs.shortcut(connector, property, this.#scope),
+    );
+    if (address.ok) {
+      const answer = await this.#call(address.value, values);
+      return answer.ok ? replied(answer.value) : answer;
+    }
     const attempt = { address: clampUtf8(`${connector}.${property}`, ECHO_BYTES) };
     return { ok: false, failure: withRecovery(address.failure, "inside", attempt) };
   }
 
-  async #batch(args: Args): Promise<Outcome<string>> {
+  async #batch(args: Args): Promise<Outcome<Reply>> {
     const [calls] = args;
     const { maxBatchCalls } = this.#limits;
     if (!Array.isArray(calls) || args.length !== 1 || !calls.every(isBatchCall)) {
@@ -223,23 +264,20 @@ export class Bridge {
         answer: await this.#call(address, values),
       })),
     );
-    let room = this.#limits.maxResultBytes;
+    const { maxResultBytes } = this.#limits;
+    let bytes = 0;
     const entries = done.map(({ address, answer }) => {
-      const bytes = answer.ok ? utf8Length(answer.value) : 0;
-      room -= bytes;
-      const name = JSON.stringify(clampUtf8(address, ECHO_BYTES));
+      const name = clampUtf8(address, ECHO_BYTES);
+      if (!answer.ok) return { address: name, answer };
+      bytes += answer.value.bytes;
       // All answers of a batch cross the bridge together, under the bound of one.
-      const fits = room >= 0 ? answer : this.#tooLarge(address, bytes);
-      return fits.ok
-        ? `{"address":${name},"ok":true,"data":${fits.value}}`
-        : `{"address":${name},"ok":false,"error":${JSON.stringify(fits.failure)}}`;
+      if (bytes <= maxResultBytes) return { address: name, answer };
+      return { address: name, answer: tooLarge(address, answer.value.bytes, maxResultBytes) };
     });
-    return ok(`[${entries.join()}]`);
+    return ok({ text: batchReply(entries), bytes });
   }
 
-  async #call(address: string, args: unknown): Promise<Outcome<string>> {
-    this.counts.calls++;
-    const start = performance.now();
+  async #call(address: string, args: unknown): Promise<Outcome<Answer>> {
     const done = await this.#host.invoker.invoke(
       {
         address,
@@ -248,39 +286,24 @@ export class Bridge {
         surface: "inside",
         timeoutMs: this.#limits.hostCallTimeoutMs,
         maxRetries: 0,
+        times: this.#meter,
       },
       this.#scope,
     );
-    this.counts.callMs += performance.now() - start;
     if (!done.ok) return done;
-    const value = unwrap(address, done.value.result);
-    return value.ok ? this.#measured(address, value.value) : value;
+    const { rests } = this.#host;
+    return carry(address, done.value.result, this.#limits.maxResultBytes, rests);
   }
 
-  #measured(address: string, value: unknown): Outcome<string> {
-    const json = toJson(value, `The answer of ${address}`);
-    if (!json.ok) return json;
-    const bytes = utf8Length(json.value);
-    this.counts.resultBytes += bytes;
-    return bytes <= this.#limits.maxResultBytes ? json : this.#tooLarge(address, bytes);
-  }
-
-  #tooLarge(address: string, bytes: number): Outcome<never> {
-    const max = this.#limits.maxResultBytes;
-    return fail(
-      "result_too_large",
-      `${address} answered ${bytes} bytes; a program can take ${max} (maxResultBytes).`,
-      { address, bytes, maxBytes: max },
-    );
-  }
-
-  #emit(args: Args): Promise<Outcome<string>> {
+  async #emit(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendRich();
-    return Promise.resolve(spent ? { ok: false, failure: spent } : this.emitted.emit(args));
+    if (spent) return { ok: false, failure: spent };
+    const accepted = this.emitted.emit(args);
+    return accepted.ok ? ok(DONE) : accepted;
   }
 
   /** One after the other, so that of two views the one that was called first stands. */
-  #ui(args: Args): Promise<Outcome<string>> {
+  #ui(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendRich();
     if (spent) return Promise.resolve({ ok: false, failure: spent });
     const done = this.#lastUi.then(() => this.#uiInTurn(args));
@@ -288,11 +311,14 @@ export class Bridge {
     return done;
   }
 
-  async #uiInTurn(args: Args): Promise<Outcome<string>> {
+  async #uiInTurn(args: Args): Promise<Outcome<Reply>> {
     const accepted = this.emitted.checkUi(args);
     if (!accepted.ok) return accepted;
-    const refused = await this.#admitReads(accepted.value.reads ?? {});
-    return refused ? { ok: false, failure: refused } : this.emitted.acceptUi(accepted.value);
+    const reads = accepted.value.reads ?? {};
+    const refused = await clocked(this.#meter, "catalogMs", () => this.#admitReads(reads));
+    if (refused) return { ok: false, failure: refused };
+    const taken = this.emitted.acceptUi(accepted.value);
+    return taken.ok ? ok(DONE) : taken;
   }
 
   /** Every read must resolve to an explicitly read-only tool now; nothing is dispatched. */
@@ -309,6 +335,14 @@ export class Bridge {
     }
     return undefined;
   }
+}
+
+function isRich(name: Operation): boolean {
+  return name === "emit" || name === "ui";
+}
+
+function replied(answer: Answer): Outcome<Reply> {
+  return ok({ text: reply(answer), bytes: answer.bytes });
 }
 
 function isBatchCall(call: unknown): call is { address: string; args?: unknown } {

@@ -31,8 +31,8 @@ export class Emitted {
     return this.#bytes - this.payloadBytes;
   }
 
-  /** Accepts one block whole or not at all; answers the JSON text `null`. */
-  emit(args: readonly unknown[]): Outcome<string> {
+  /** Accepts one block whole or not at all. */
+  emit(args: readonly unknown[]): Outcome<void> {
     const block = checkBlock(args);
     if (!block.ok) return block;
     if (this.blocks.length >= this.#maxBlocks) {
@@ -44,7 +44,7 @@ export class Emitted {
     const spent = this.#spend(utf8Length(JSON.stringify(block.value)));
     if (!spent.ok) return spent;
     this.blocks.push(block.value);
-    return ok("null");
+    return spent;
   }
 
   /** Checks `connecta.ui`'s arguments without accepting anything yet. */
@@ -56,7 +56,7 @@ export class Emitted {
   }
 
   /** Accepts a checked view. */
-  acceptUi(payload: ViewPayload): Outcome<string> {
+  acceptUi(payload: ViewPayload): Outcome<void> {
     // Checked again: two calls of connecta.ui may be in flight at once.
     if (this.payload) {
       return fail("invalid_args", "connecta.ui was already called: one run renders one view.");
@@ -66,7 +66,7 @@ export class Emitted {
     if (!spent.ok) return spent;
     this.payload = payload;
     this.payloadBytes = bytes;
-    return ok("null");
+    return spent;
   }
 
   /** The refusal of content whose size alone, in characters, is beyond the budget. */
@@ -79,10 +79,10 @@ export class Emitted {
     );
   }
 
-  #spend(bytes: number): Outcome<string> {
+  #spend(bytes: number): Outcome<void> {
     if (this.#bytes + bytes > this.#maxBytes) return this.overBudget(bytes);
     this.#bytes += bytes;
-    return ok("null");
+    return ok(undefined);
   }
 }
 

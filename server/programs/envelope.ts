@@ -1,21 +1,7 @@
 import type { Failure } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { clampChars } from "../shared/text.ts";
-
-/** Timing and size aggregates of one run: numbers only. */
-export interface Diagnostics {
-  readonly totalMs: number;
-  readonly admissionMs: number;
-  readonly executorMs: number;
-  readonly setupMs?: number;
-  readonly cpuMs?: number;
-  readonly sourceBytes: number;
-  readonly resultChars: number;
-  readonly hostCalls: { readonly count: number; readonly ms: number; readonly bytes: number };
-  readonly discovery: { readonly count: number; readonly ms: number };
-  readonly emitted?: { readonly count: number; readonly bytes: number };
-  readonly ui?: number;
-}
+import type { Diagnostics } from "./meter.ts";
 
 /** What the model reads of a run that succeeded. */
 export interface SuccessEnvelope {

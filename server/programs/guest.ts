@@ -8,8 +8,15 @@ export interface GuestConfig {
   readonly maxReturnChars: number;
 }
 
-/** The raw bridge: JSON text in, JSON text out, never rejecting for an expected failure. */
-type RawBridge = Record<string, (json: string) => Promise<string>>;
+/** The raw bridge: JSON text in, a reply out (see reply.ts), never rejecting for a failure. */
+type RawBridge = Record<string, (json: string) => Promise<string | Head>>;
+
+type Head =
+  | { ok: true; value: unknown }
+  | { ok: false; id: number; failure: Record<string, unknown> };
+
+/** A text that came with a head, and where in its value belongs what it stands for. */
+type Text = { at: number; chars: number; text: string };
 
 /**
  * Runs inside the sandbox before the program: builds the program's API over the raw bridge and
@@ -26,7 +33,9 @@ export default function guest(
   const { isFinite } = Number;
   const { isView } = ArrayBuffer;
   const { isArray } = Array;
+  const { for: forName } = Symbol;
   const { create, defineProperty, freeze, getPrototypeOf, prototype: objectPrototype } = Object;
+  const { getOwnPropertyDescriptor } = Object;
   const { apply } = Reflect;
   const arrayPrototype = Array.prototype as unknown;
   const toTag = objectPrototype.toString;
@@ -45,7 +54,7 @@ export default function guest(
   const weakSet = WeakMapClass.prototype.set;
   const exec = RegExp.prototype.exec;
   const slice = toText.prototype.slice;
-  const framePattern = /([^\s()@]+):(\d+):(\d+)\)?\s*(?:\n|$)/g;
+  const framePattern = /(?:at (?:new )?(\S+) \()?([^\s()@]+):(\d+):(\d+)\)?\s*(?:\n|$)/g;
 
   /** JSON members, complete with quotes, that describe a failure this side raised or was handed. */
   const known = new WeakMapClass<object, string>();
@@ -142,13 +151,67 @@ export default function guest(
     throw remember(error, '"id":' + stringify(reply.id));
   }
 
+  function isInternal(thrown: unknown): boolean {
+    if (typeof thrown !== "object" || thrown === null) return false;
+    try {
+      return getPrototypeOf(thrown) === internalPrototype;
+    } catch {
+      return false; // A proxy that refuses to say.
+    }
+  }
+
+  const none: Text[] = [];
+
+  /** Reads a reply and cuts its texts out, so that the whole can go before they are parsed. */
+  function open(reply: string): { head: Head; texts: Text[] } {
+    if (reply[0] !== "~") return { head: parse(reply) as Head, texts: none };
+    let from = 9 + +apply(slice, reply, [1, 9]);
+    const head = parse(apply(slice, reply, [9, from])) as {
+      ok: true;
+      value: unknown;
+      texts: Text[];
+    };
+    for (let i = 0; i < head.texts.length; i++) {
+      const text = head.texts[i] as Text;
+      text.text = apply(slice, reply, [from, (from += text.chars)]);
+    }
+    return { head, texts: head.texts };
+  }
+
+  /** The value that a text is the JSON of, else the text. */
+  function meaning(text: string): unknown {
+    try {
+      return parse(text);
+    } catch (thrown) {
+      if (isInternal(thrown)) throw thrown;
+      return text;
+    }
+  }
+
+  /** What a reply says, with its texts in their places; runs nothing of the program. */
+  function decode(reply: string): Head {
+    const { head, texts } = open(reply);
+    if (!head.ok) return head;
+    for (let i = 0; i < texts.length; i++) {
+      const { at, text } = texts[i] as Text;
+      if (at < 0) head.value = meaning(text);
+      else (head.value as { data: unknown }[])[at]!.data = meaning(text);
+    }
+    return head;
+  }
+
+  // An executor that reads replies for us does not charge the program for it.
+  const reader = forName("sandbox.decode");
+  const lend = (bridge as Record<symbol, unknown>)[reader];
+  if (typeof lend === "function") (lend as (read: typeof decode) => void)(decode);
+  delete (bridge as Record<symbol, unknown>)[reader];
+
   function caller(name: string): (json: string) => Promise<unknown> {
-    const send = bridge[name] as (json: string) => Promise<string>;
+    const send = bridge[name] as (json: string) => Promise<string | Head>;
     return async (json) => {
-      const reply = parse(await send(json)) as
-        | { ok: true; value: unknown }
-        | { ok: false; id: number; failure: Record<string, unknown> };
-      return reply.ok ? reply.value : rethrow(reply);
+      const reply = await send(json);
+      const head = typeof reply === "string" ? decode(reply) : reply;
+      return head.ok ? head.value : rethrow(head);
     };
   }
 
@@ -228,6 +291,21 @@ export default function guest(
     defineProperty(console, level, { value, writable: true, configurable: true });
   }
 
+  /** Names of an error's own classes: their frames say where they are written, not where it is thrown. */
+  function constructorsOf(error: Error): Record<string, boolean> {
+    const names = create(null) as Record<string, boolean>;
+    let prototype: unknown = getPrototypeOf(error);
+    for (let i = 0; i < 8 && typeof prototype === "object" && prototype !== null; i++) {
+      if (prototype === ErrorClass.prototype) return names;
+      const own = getOwnPropertyDescriptor(prototype, "constructor")?.value as unknown;
+      const name =
+        typeof own === "function" ? getOwnPropertyDescriptor(own, "name")?.value : undefined;
+      if (typeof name === "string") names[name] = true;
+      prototype = getPrototypeOf(prototype);
+    }
+    return names;
+  }
+
   /** The first frame of a stack that lies in the file of the marker, below the marker's line. */
   function position(error: Error, marker: Error): string {
     framePattern.lastIndex = 0;
@@ -235,11 +313,13 @@ export default function guest(
     framePattern.lastIndex = 0;
     const stack = error.stack;
     if (!origin || typeof stack !== "string") return "";
+    const constructors = constructorsOf(error);
     for (;;) {
       const frame = apply(exec, framePattern, [stack]) as RegExpExecArray | null;
       if (!frame) return "";
-      const line = +(frame[2] ?? 0) - +(origin[2] ?? 0);
-      if (frame[1] === origin[1] && line > 0) return ',"line":' + line + ',"column":' + frame[3];
+      const line = +(frame[3] ?? 0) - +(origin[3] ?? 0);
+      if (frame[2] !== origin[2] || line <= 0 || constructors[frame[1] ?? ""]) continue;
+      return ',"line":' + line + ',"column":' + frame[4];
     }
   }
 
@@ -255,11 +335,6 @@ export default function guest(
     }
     const message = stringify(toText(thrown.name) + ": " + toText(thrown.message));
     return '"code":"program_error","message":' + message + position(thrown, marker);
-  }
-
-  function isInternal(thrown: unknown): boolean {
-    if (typeof thrown !== "object" || thrown === null) return false;
-    return getPrototypeOf(thrown) === internalPrototype;
   }
 
   function succeed(value: unknown): string {

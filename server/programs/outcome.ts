@@ -6,7 +6,7 @@ import { clampChars, clampUtf8 } from "../shared/text.ts";
 
 /** What the guest's runner reports: a value, a preview of a long one, or how it failed. */
 export type GuestOutcome =
-  | { readonly kind: "value"; readonly value: unknown }
+  | { readonly kind: "value"; readonly value: unknown; readonly chars: number }
   | { readonly kind: "preview"; readonly preview: string; readonly totalChars: number }
   | { readonly kind: "failure"; readonly failure: Failure };
 
@@ -62,7 +62,7 @@ function bounded(value: unknown): GuestOutcome {
   const json = toJson(value, "The result");
   if (!json.ok) return { kind: "failure", failure: json.failure };
   const { length } = json.value;
-  if (length <= LIMITS.returnChars.value) return { kind: "value", value };
+  if (length <= LIMITS.returnChars.value) return { kind: "value", value, chars: length };
   const preview = json.value.slice(0, LIMITS.returnChars.value);
   return { kind: "preview", preview, totalChars: length };
 }

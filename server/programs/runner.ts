@@ -1,25 +1,22 @@
 import guestSource from "./guest.ts?travel";
 import { identifier } from "../catalog/identifier.ts";
 import { onAbort } from "../shared/aborts.ts";
-import type { Connector, Executor, RunTimings } from "../shared/contracts.ts";
+import type { Connector, Executor } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
 import { Permits } from "../shared/permits.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { utf8Length } from "../shared/text.ts";
 import type { ViewPayload } from "../view/protocol.ts";
+import { notAdmitted } from "./admission.ts";
 import { Bridge, type BridgeHost } from "./bridge.ts";
 import type { EmittedBlock } from "./emitted.ts";
-import {
-  joinLogs,
-  truncated,
-  type Diagnostics,
-  type FailureEnvelope,
-  type SuccessEnvelope,
-} from "./envelope.ts";
+import { joinLogs, truncated, type FailureEnvelope, type SuccessEnvelope } from "./envelope.ts";
 import type { GuestConfig } from "./guest.ts";
+import { Meter } from "./meter.ts";
 import { executorFailure, readOutcome } from "./outcome.ts";
-import { readProgram } from "./source.ts";
+import { Rests } from "./rests.ts";
+import { readProgram, type ProgramSource, type SourceReader } from "./source.ts";
 import { atItsPlace } from "./syntax.ts";
 
 /** How a run ended, ready to become a tool result. */
@@ -33,13 +30,27 @@ export type Run =
   | { readonly ok: false; readonly envelope: FailureEnvelope };
 
 /** What the runner needs of a deployment. */
-export interface RunnerOptions extends BridgeHost {
+export interface RunnerOptions extends Omit<BridgeHost, "rests"> {
   readonly connectors: readonly Connector[];
   readonly executor: Executor;
   readonly limits: ExecuteLimits;
+  /** Reads large programs; without one they are read in place. */
+  readonly sources?: SourceReader | undefined;
 }
 
-const RETRY_AFTER_MS = 1_000;
+/** One run while it goes on. */
+interface Live {
+  readonly code: string;
+  readonly sourceBytes: number;
+  readonly bridge: Bridge;
+  readonly meter: Meter | undefined;
+  readonly scope: Scope;
+  logs: readonly string[] | undefined;
+}
+
+/** Reading a program of this length takes longer than handing it to somebody else. */
+const LARGE_CHARS = 32 * 1024;
+
 const GUARD_BYTES = 1024 * 1024;
 
 /** How long after its own deadline an executor may still answer before it is abandoned. */
@@ -58,6 +69,7 @@ const NO_SCOPE: Scope = {
 /** Runs programs: admission, the bridge, the executor, and what comes of it. */
 export class Runner {
   readonly #options: RunnerOptions;
+  readonly #host: BridgeHost;
   readonly #permits: Permits;
   readonly #prelude: string;
   readonly #sandboxLimits: ExecuteLimits;
@@ -65,6 +77,7 @@ export class Runner {
   constructor(options: RunnerOptions) {
     const { limits, connectors } = options;
     this.#options = options;
+    this.#host = { catalogs: options.catalogs, invoker: options.invoker, rests: new Rests() };
     this.#permits = new Permits({
       active: limits.maxRuns,
       queued: limits.maxQueuedRuns,
@@ -84,25 +97,27 @@ export class Runner {
       maxReturnChars: LIMITS.returnChars.value,
     };
     this.#prelude = `globalThis.$connecta=(${guestSource})(connecta,${JSON.stringify(config)});`;
-    const common = new Bridge(options, limits, NO_SCOPE).provider(this.#prelude);
+    const common = new Bridge(this.#host, limits, NO_SCOPE).provider(this.#prelude);
     options.executor.prepare?.([common], this.#sandboxLimits);
   }
 
   /** Runs one program and says how it ended; never throws for anything the program does. */
   async run(code: string, wantsDiagnostics: boolean, scope: Scope): Promise<Run> {
-    const started = performance.now();
+    const meter = wantsDiagnostics ? new Meter() : undefined;
     // A call that the program did not wait for must not outlive it.
     const running = new AbortController();
     const unlisten = onAbort(scope.signal, () => running.abort());
     const own = { ...scope, signal: running.signal };
-    const bridge = new Bridge(this.#options, this.#options.limits, own);
-    const trace = new Trace(code, started);
-    const ended = await this.#execute(code, bridge, trace, own);
+    const bridge = new Bridge(this.#host, this.#options.limits, own, meter);
+    const sourceBytes = utf8Length(code);
+    const live: Live = { code, sourceBytes, bridge, meter, scope: own, logs: undefined };
+    const ended = await this.#execute(live);
+    if (ended.ok) live.logs = [...(live.logs ?? []), ...(await bridge.finish())];
     unlisten();
     running.abort();
-    const diagnostics = wantsDiagnostics ? trace.report(bridge) : undefined;
-    const logs = joinLogs(trace.logs);
     const { blocks, payload } = bridge.emitted;
+    const logs = joinLogs(live.logs);
+    const diagnostics = meter?.report(sourceBytes, bridge.emitted);
     const said = logs === undefined ? {} : { logs };
     if (!ended.ok) {
       const envelope = {
@@ -129,65 +144,67 @@ export class Runner {
     this.#permits.close();
   }
 
-  async #execute(
-    code: string,
-    bridge: Bridge,
-    trace: Trace,
-    scope: Scope,
-  ): Promise<Outcome<unknown>> {
+  async #execute(live: Live): Promise<Outcome<unknown>> {
+    const { sourceBytes, meter, scope } = live;
     const { maxSourceBytes } = this.#options.limits;
-    if (trace.sourceBytes > maxSourceBytes) {
-      return fail("budget_exceeded", `maxSourceBytes: the program takes ${trace.sourceBytes}.`, {
+    if (sourceBytes > maxSourceBytes) {
+      return fail("budget_exceeded", `maxSourceBytes: the program takes ${sourceBytes}.`, {
         budget: "maxSourceBytes",
-        bytes: trace.sourceBytes,
+        bytes: sourceBytes,
         maxBytes: maxSourceBytes,
       });
     }
-    const program = readProgram(code);
+    const program = await this.#read(live);
     if (!program.ok) return program;
+    const asked = meter?.elapsedMs ?? 0;
     const admission = await this.#permits.acquire(scope.signal);
-    if (!admission.ok) return { ok: false, failure: notAdmitted(admission.reason) };
-    trace.admitted();
+    if (meter) meter.admissionMs = meter.elapsedMs - asked;
+    if (!admission.ok) return { ok: false, failure: notAdmitted(admission) };
     try {
-      return await this.#sandboxed(code, program.value, bridge, trace, scope);
+      return await this.#sandboxed(live, program.value);
     } finally {
       admission.release();
     }
   }
 
-  async #sandboxed(
-    code: string,
-    program: { readonly expression: string; readonly addedLines: number },
-    bridge: Bridge,
-    trace: Trace,
-    scope: Scope,
-  ): Promise<Outcome<unknown>> {
+  async #read({ code, scope }: Live): Promise<Outcome<ProgramSource>> {
+    const { sources } = this.#options;
+    if (!sources || code.length < LARGE_CHARS) return readProgram(code);
+    return sources.read(code, scope.signal);
+  }
+
+  async #sandboxed(live: Live, program: ProgramSource): Promise<Outcome<unknown>> {
+    const { code, bridge, meter, scope } = live;
     let ended: Failure | undefined;
     const wrapped = `()=>{"use strict";return $connecta(new Error(),(\n${program.expression}\n))}`;
     const deadlineMs = this.#options.limits.timeoutMs + GRACE_MS;
+    const begun = meter?.elapsedMs ?? 0;
     const settled = await withDeadline(scope, deadlineMs, "The program", async ({ signal }) =>
       ok(
         await this.#options.executor.execute(wrapped, [bridge.provider(this.#prelude)], {
           signal,
           limits: this.#sandboxLimits,
           onFailure: (reported) => (ended ??= reported),
-          onTimings: (timings) => (trace.timings = timings),
+          ...(meter && { onTimings: (timings) => (meter.timings = timings) }),
         }),
       ),
     ).catch((error: unknown) => {
       scope.report(error, "the executor");
       return fail("executor_crashed", "The executor failed; run the program again.");
     });
+    if (meter) meter.executorMs = meter.elapsedMs - begun;
     if (!settled.ok) return { ok: false, failure: abandoned(settled.failure) };
     const answer = settled.value;
-    trace.ran(answer.logs, answer.result);
+    live.logs = answer.logs;
     if (ended) return { ok: false, failure: atItsPlace(ended, code, 1 + program.addedLines) };
     if (answer.error !== undefined) return executorFailure(answer.error);
     const outcome = readOutcome(answer.result, bridge.issued, program.addedLines);
     switch (outcome.kind) {
       case "value":
+        if (meter) meter.resultChars = outcome.chars;
         return { ok: true, value: outcome.value };
       case "preview":
+        if (meter) meter.resultChars = outcome.totalChars;
         return { ok: true, value: truncated(outcome.preview, outcome.totalChars) };
       case "failure":
         return { ok: false, failure: outcome.failure };
@@ -205,70 +222,4 @@ function abandoned(reason: Failure): Failure {
     default:
       return reason;
   }
-}
-
-function notAdmitted(reason: "full" | "timeout" | "aborted" | "closed"): Failure {
-  switch (reason) {
-    case "aborted":
-      return failure("executor_cancelled", "The run was cancelled before it started.");
-    case "closed":
-      return failure("executor_closed", "The server is shutting down.");
-    default:
-      return failure("executor_overloaded", "Too many programs run at once; try again.", {
-        retryAfterMs: RETRY_AFTER_MS,
-      });
-  }
-}
-
-/** What one run is measured by. */
-class Trace {
-  readonly sourceBytes: number;
-  logs: readonly string[] | undefined;
-  timings: RunTimings = {};
-  readonly #started: number;
-  #admitted: number;
-  #ended: number;
-  #resultChars = 0;
-
-  constructor(code: string, started: number) {
-    this.sourceBytes = utf8Length(code);
-    this.#started = started;
-    this.#admitted = started;
-    this.#ended = started;
-  }
-
-  admitted(): void {
-    this.#admitted = performance.now();
-  }
-
-  ran(logs: readonly string[] | undefined, result: unknown): void {
-    this.#ended = performance.now();
-    this.logs = logs;
-    if (typeof result === "string") this.#resultChars = result.length;
-  }
-
-  report(bridge: Bridge): Diagnostics {
-    const { counts, emitted } = bridge;
-    const { setupMs, cpuMs } = this.timings;
-    const executorMs = Math.max(0, this.#ended - this.#admitted);
-    return {
-      totalMs: round(performance.now() - this.#started),
-      admissionMs: round(this.#admitted - this.#started),
-      executorMs: round(executorMs),
-      ...(setupMs !== undefined && { setupMs: round(setupMs) }),
-      ...(cpuMs !== undefined && { cpuMs: round(cpuMs) }),
-      sourceBytes: this.sourceBytes,
-      resultChars: this.#resultChars,
-      hostCalls: { count: counts.calls, ms: round(counts.callMs), bytes: counts.resultBytes },
-      discovery: { count: counts.searches, ms: round(counts.searchMs) },
-      ...(emitted.blocks.length > 0 && {
-        emitted: { count: emitted.blocks.length, bytes: emitted.blockBytes },
-      }),
-      ...(emitted.payload && { ui: emitted.payloadBytes }),
-    };
-  }
-}
-
-function round(ms: number): number {
-  return Math.round(ms * 1_000) / 1_000;
 }

@@ -18,16 +18,19 @@ export interface ProgramSource {
   readonly addedLines: number;
 }
 
+/** Reads programs beside everything else: a large one takes longer than others should wait. */
+export interface SourceReader {
+  /**
+   * What {@link readProgram} says of a program.
+   * @returns also `executor_overloaded`, `executor_cancelled`, `executor_closed`,
+   *   `executor_timeout` or `executor_crashed` when it was not read
+   */
+  read(code: string, signal: AbortSignal): Promise<Outcome<ProgramSource>>;
+  close(): Promise<void>;
+}
+
 const FENCE_START = /^\s*```(?:[^\n`]*\n)?/;
 const NO_MODULES = "Programs have no modules: remove import and export.";
-
-/** What the parser notices besides the tree. */
-interface Notes {
-  /** Whether the text itself, outside any function, returns. */
-  returns: boolean;
-  /** Where scripts and modules would read a program differently. */
-  htmlComment: Token | undefined;
-}
 
 /**
  * Accepts one function, or one of the forms that models write instead: fenced, a bare body with
@@ -36,17 +39,17 @@ interface Notes {
  */
 export function readProgram(code: string): Outcome<ProgramSource> {
   const text = unfenced(code);
-  const notes: Notes = { returns: false, htmlComment: undefined };
+  const parser = new ProgramParser(text);
   let tree: Program;
   try {
-    tree = parserFor(notes).parse(text, optionsFor(text, notes));
+    tree = parser.parse();
   } catch (error) {
     return { ok: false, failure: syntaxFailure(text, error as SyntaxFault) };
   }
-  if (notes.htmlComment) {
-    return refuse(text, notes.htmlComment, "Write // for a comment: <!-- and --> are none here.");
+  if (parser.htmlComment) {
+    return refuse(text, parser.htmlComment, "Write // for a comment: <!-- and --> are none here.");
   }
-  return embed(text, tree, notes.returns);
+  return embed(text, tree, parser.returns);
 }
 
 /** The text inside a fenced block; above it stand as many lines as before, so positions fit. */
@@ -59,25 +62,13 @@ function unfenced(code: string): string {
   return "\n".repeat(start.split("\n").length - 1) + code.slice(start.length, end);
 }
 
-function optionsFor(text: string, notes: Notes): Options {
-  const options: Options = {
-    ecmaVersion: 2023,
-    sourceType: "module",
-    allowHashBang: false,
-    allowReturnOutsideFunction: true,
-    allowAwaitOutsideFunction: true,
-  };
-  // Tokens are shown only where it may matter: they cost as much as the parsing itself.
-  if (!text.includes("<!--") && !text.includes("-->")) return options;
-  return {
-    ...options,
-    onToken: (token) => {
-      if (notes.htmlComment === undefined && opensHtmlComment(text, token)) {
-        notes.htmlComment = token;
-      }
-    },
-  };
-}
+const OPTIONS: Options = {
+  ecmaVersion: 2023,
+  sourceType: "module",
+  allowHashBang: false,
+  allowReturnOutsideFunction: true,
+  allowAwaitOutsideFunction: true,
+};
 
 /** Scripts take these for comments and modules do not, so neither may stand in a program. */
 function opensHtmlComment(text: string, { type, start }: Token): boolean {
@@ -93,32 +84,57 @@ interface ParserInside {
   raise(pos: number, message: string): never;
   readWord1(): string;
   finishToken(type: TokenType, value: unknown): void;
+  parseStatement(context: unknown, topLevel: unknown, exports: unknown): Node;
   parseReturnStatement(node: Node): Node;
 }
 
 const LINE_END = /[\n\r\u2028\u2029]/;
 
+/** Stands for every statement inside a function: nobody looks there, and a large tree is slow. */
+const UNSEEN: Node = Object.freeze({ type: "EmptyStatement", start: 0, end: 0 });
+
+/** The methods that the types of the parser leave out. */
+const methods = Parser.prototype as unknown as ParserInside;
+
 /**
- * A parser that leaves to the interpreter what would cost more than linear time here — names
- * declared twice, the inside of regular expressions — and notices returns.
+ * Leaves to the interpreter what would cost more than linear time here — names declared twice, the
+ * inside of regular expressions. One class for all programs: the engine optimises a class, and
+ * knows nothing yet about a new one.
  */
-function parserFor(notes: Notes): typeof Parser {
-  return Parser.extend((Base) => {
-    const prototype = Base.prototype as unknown as ParserInside;
-    class Linear extends Base {
-      declareName(): void {}
-      checkLocalExport(): void {}
-      readRegexp(): void {
-        readRegularExpression(this as unknown as ParserInside);
-      }
-      parseReturnStatement(node: Node): Node {
-        const inside = this as unknown as ParserInside;
-        if (!inside.inFunction) notes.returns = true;
-        return prototype.parseReturnStatement.call(inside, node);
-      }
-    }
-    return Linear;
-  });
+class ProgramParser extends Parser {
+  /** Whether the text itself, outside any function, returns. */
+  returns = false;
+  /** Where scripts and modules would read the program differently. */
+  htmlComment: Token | undefined;
+
+  constructor(text: string) {
+    const notice = (token: Token) => {
+      if (opensHtmlComment(text, token)) this.htmlComment ??= token;
+    };
+    // Tokens are shown only where it may matter: they cost as much as the parsing itself.
+    const mayMatter = text.includes("<!--") || text.includes("-->");
+    super(mayMatter ? { ...OPTIONS, onToken: notice } : OPTIONS, text);
+  }
+
+  declareName(): void {}
+
+  checkLocalExport(): void {}
+
+  readRegexp(): void {
+    readRegularExpression(this as unknown as ParserInside);
+  }
+
+  parseStatement(context: unknown, topLevel: unknown, exports: unknown): Node {
+    const inside = this as unknown as ParserInside;
+    const statement = methods.parseStatement.call(inside, context, topLevel, exports);
+    return inside.inFunction ? UNSEEN : statement;
+  }
+
+  parseReturnStatement(node: Node): Node {
+    const inside = this as unknown as ParserInside;
+    if (!inside.inFunction) this.returns = true;
+    return methods.parseReturnStatement.call(inside, node);
+  }
 }
 
 /** Reads over a regular expression literal whose opening slash was read. */

@@ -77,7 +77,8 @@ function typescriptHint(text: string, pos: number): string | undefined {
   const shown = (pattern: RegExp) => clampChars(pattern.exec(after)?.[0].trim() ?? "", 40);
   const operand = /[\w$)\]}'"?]$/.test(before);
   if (operand && after.startsWith(":")) {
-    return `remove the type annotation "${shown(/^:[^,);=\n]*/)}"`;
+    const optional = before.endsWith("?") ? "?" : "";
+    return `remove the type annotation "${optional}${shown(/^:[^,);=\n]*/)}"`;
   }
   const modifier = new RegExp(`^(?:${MODIFIERS})\\b`).exec(after)?.[0];
   const follows = new RegExp(`\\b(${MODIFIERS})$`).exec(before)?.[1];
@@ -90,6 +91,9 @@ function typescriptHint(text: string, pos: number): string | undefined {
   if (before.endsWith("!")) return 'remove the "!" assertion';
   if (/^\?\s*[:,)]/.test(after)) return 'remove the "?" of the optional parameter';
   if (/^<\s*[A-Za-z_$]/.test(after)) return "remove the type between < and >";
+  if (/\basync\s*<[^<>()]*>\s*\([^()]*\)$/.test(before) && after.startsWith("=>")) {
+    return "remove the type between < and >";
+  }
   if (/<[\w$.\s,[\]|]*$/.test(before) && /^[\w$.\s,[\]|]*>?\s*[(=>{]/.test(after)) {
     return "remove the type between < and >";
   }

@@ -225,7 +225,8 @@ export default function guest(
       for (const key of functions) open(provider, key, method(index++));
       const end = index;
       const value = (decode: Decode) => {
-        for (let at = first; at < end && !sealed; at++) decoders[at] = decode;
+        const last = sealed ? first : end;
+        for (let at = first; at < last; at++) decoders[at] = decode;
       };
       defineProperty(provider, decoder, { value, configurable: true });
       fixed(globalThis, name, provider);

@@ -7,8 +7,32 @@ export function kindOf(error: unknown): string {
   return /^[A-Za-z]{1,40}$/.test(name) ? name : "Error";
 }
 
+/** Up to here a loop is as quick as the encoder, which is ten times quicker on long texts. */
+const SHORT_CHARS = 32;
+
+const PIECE_CHARS = 16_384;
+/** Written and never read: only the length counts. */
+const scratch = new Uint8Array(3 * (PIECE_CHARS + 1));
+
 /** UTF-8 length of a string, in bytes. */
 export function utf8Length(text: string): number {
+  if (text.length <= SHORT_CHARS) return shortUtf8Length(text);
+  let bytes = 0;
+  for (let from = 0; from < text.length;) {
+    const to = endOfPiece(text, from, PIECE_CHARS);
+    bytes += encoder.encodeInto(text.slice(from, to), scratch).written;
+    from = to;
+  }
+  return bytes;
+}
+
+/** Where a piece of `chars` UTF-16 units from `from` ends; one unit later where it would split a pair. */
+export function endOfPiece(text: string, from: number, chars: number): number {
+  const to = from + chars;
+  return isLowSurrogate(text.charCodeAt(to)) ? to + 1 : to;
+}
+
+function shortUtf8Length(text: string): number {
   let bytes = text.length;
   for (let i = 0; i < text.length; i++) {
     const unit = text.charCodeAt(i);

@@ -142,3 +142,40 @@ test("E4: a connector that throws is answered by its kind, its text stays", asyn
   expect(JSON.stringify(failed)).not.toMatch(/secret|sk-123/);
   expect(report).toHaveBeenCalledWith(thrown, "crm.read");
 });
+
+describe("where the time goes", () => {
+  const after = <T>(ms: number, value: T) =>
+    new Promise<T>((resolve) => setTimeout(() => resolve(value), ms));
+
+  /** Invokes with every wait passing at once, and the time that it would have taken. */
+  async function timed(connecting: Connector, call: Partial<Invocation>) {
+    vi.useFakeTimers();
+    try {
+      const times = { catalogMs: 0, connectorMs: 0 };
+      const invoker = new Invoker(new Catalogs([connecting]));
+      const done = invoker.invoke({ ...CALL, ...call, times }, testScope({ now: Date.now }));
+      await vi.runAllTimersAsync();
+      await done;
+      return times;
+    } finally {
+      vi.useRealTimers();
+    }
+  }
+
+  test("R4: a catalog's load is the catalog's, attempts are the connector's, pauses nobody's", async () => {
+    const answers = [busy(), busy(), VALUE];
+    const slow = connector(() => after(50, answers.shift() ?? VALUE));
+    const listing: Connector = {
+      ...slow,
+      listTools: (scope) => after(30, undefined).then(() => slow.listTools(scope)),
+    };
+    const times = await timed(listing, { maxRetries: 2 });
+    expect(times).toEqual({ catalogMs: 30, connectorMs: 150 });
+  });
+
+  test("R4: a call that ends at its deadline took as long, one that is refused took none", async () => {
+    const never = connector(() => new Promise(() => {}));
+    expect(await timed(never, { timeoutMs: 40 })).toEqual({ catalogMs: 0, connectorMs: 40 });
+    expect(await timed(never, { address: "crm.write" })).toEqual({ catalogMs: 0, connectorMs: 0 });
+  });
+});

@@ -2,11 +2,17 @@ import { describe, expect, test, vi } from "vitest";
 import { Catalogs } from "../../server/catalog/catalogs.ts";
 import { Invoker } from "../../server/invoke/invoke.ts";
 import { Runner } from "../../server/programs/runner.ts";
+import { readProgram, type SourceReader } from "../../server/programs/source.ts";
 import type { Executor } from "../../server/shared/contracts.ts";
+import { fail } from "../../server/shared/failure.ts";
 import { defaultExecuteLimits, type ExecuteLimits } from "../../server/shared/limits.ts";
 import { testScope } from "../support/scope.ts";
 
-function runner(execute: Executor["execute"], limits: Partial<ExecuteLimits> = {}): Runner {
+function runner(
+  execute: Executor["execute"],
+  limits: Partial<ExecuteLimits> = {},
+  sources?: SourceReader,
+): Runner {
   const catalogs = new Catalogs([]);
   return new Runner({
     connectors: [],
@@ -14,6 +20,7 @@ function runner(execute: Executor["execute"], limits: Partial<ExecuteLimits> = {
     invoker: new Invoker(catalogs),
     executor: { execute },
     limits: { ...defaultExecuteLimits(), ...limits },
+    sources,
   });
 }
 
@@ -96,5 +103,61 @@ describe("executors of any kind", () => {
       envelope: { error: { code: "budget_exceeded", budget: "maxSourceBytes", bytes: 59 } },
     });
     expect(execute).not.toHaveBeenCalled();
+  });
+});
+
+describe("large programs", () => {
+  const small = "return 1";
+  const large = `return 1 // ${"x".repeat(100_000)}`;
+  const answers: Executor["execute"] = async () => ({ result: '{"ok":true,"value":1}' });
+  const reader = (read: SourceReader["read"]) => ({
+    read: vi.fn<SourceReader["read"]>(read),
+    close: async () => {},
+  });
+
+  test("L1: a large one is read by whoever was lent for it, a small one in place", async () => {
+    const sources = reader(async (code) => readProgram(code));
+    const execute = vi.fn<Executor["execute"]>(answers);
+    const one = runner(execute, {}, sources);
+    expect(await one.run(small, false, testScope())).toMatchObject({ envelope: { result: 1 } });
+    expect(sources.read).not.toHaveBeenCalled();
+    expect(await one.run(large, false, testScope())).toMatchObject({ envelope: { result: 1 } });
+    expect(sources.read).toHaveBeenCalledWith(large, expect.any(AbortSignal));
+    const [first, second] = execute.mock.calls.map(([code]) => code);
+    expect(second?.replace(/ \/\/ x+/, "")).toBe(first);
+  });
+
+  test("L1: where nobody is lent, a large one is read in place", async () => {
+    expect(await runner(answers).run(large, false, testScope())).toMatchObject({
+      envelope: { result: 1 },
+    });
+  });
+
+  test("E1: one that could not be read never reaches the executor, and says why", async () => {
+    const execute = vi.fn<Executor["execute"]>(answers);
+    const broken = reader(async () => fail("executor_crashed", "Too much."));
+    expect(await runner(execute, {}, broken).run(large, true, testScope())).toMatchObject({
+      envelope: {
+        error: { code: "executor_crashed" },
+        diagnostics: { executorMs: 0, operations: {}, sourceBytes: 100_012 },
+      },
+    });
+    expect(execute).not.toHaveBeenCalled();
+  });
+
+  test("L3: its reading is told when the caller goes away", async () => {
+    const controller = new AbortController();
+    let told: AbortSignal | undefined;
+    const waiting = reader((_, signal) => {
+      told = signal;
+      return new Promise((resolve) =>
+        signal.addEventListener("abort", () => resolve(fail("executor_cancelled", "Gone."))),
+      );
+    });
+    const scope = testScope({ signal: controller.signal });
+    const run = runner(answers, {}, waiting).run(large, false, scope);
+    expect(told?.aborted).toBe(false);
+    controller.abort();
+    expect(await run).toMatchObject({ envelope: { error: { code: "executor_cancelled" } } });
   });
 });

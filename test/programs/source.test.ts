@@ -50,6 +50,26 @@ describe("accepted forms", () => {
     expect(readProgram("for (const a of [1]) await connecta.emit(a)").ok).toBe(true);
   });
 
+  test("P1: every kind of statement inside the function is read and kept", async () => {
+    const code = `async () => {
+      "use strict";
+      let sum = 0;
+      outer: for (let i = 0; i < 9; i++) {
+        do { if (i > 6) break outer; else continue outer; } while (false);
+      }
+      class A { static n = 1; static { this.n += 1; } get m() { return 1; } }
+      function inner() { "use strict"; return 1; }
+      for (const a of [1]) for await (const b of [a]) sum += b;
+      for (const a in { x: 1 }) switch (a) { case "x": { sum += 1; break; } default: throw a; }
+      while (sum < 3) sum++;
+      try { ; throw new Error(); } catch { sum += inner(); } finally { var late = A.n; }
+      return sum + late + new A().m;
+    }`;
+    expect(await evaluate(code)).toBe(7);
+    const body = code.slice(code.indexOf("{") + 1, code.lastIndexOf("}"));
+    expect(await evaluate(body)).toBe(7);
+  });
+
   test("P1: positions stay: the expression keeps the lines and columns of the text", () => {
     const read = readProgram("// one\n   async () => { boom }");
     expect(read).toMatchObject({ ok: true, value: { addedLines: 0 } });
@@ -141,6 +161,14 @@ describe("refused forms", () => {
 
   test("P1: a function that is only declared is refused rather than never called", () => {
     expect(refused("async function main() { return 7 }").message).toContain("never calls it");
+  });
+
+  test("P1: an error deep inside the function is found there", () => {
+    const failure = refused("async () => {\n  if (1) {\n    for (;;) { const a = ; }\n  }\n}");
+    expect(failure).toMatchObject({ code: "invalid_program", line: 3, column: 26 });
+    expect(refused("() => { break; }").message).toContain("break");
+    expect(refused("() => { const a; }").code).toBe("invalid_program");
+    expect(refused("() => { for (const a = 1 of []) ; }").code).toBe("invalid_program");
   });
 
   test("P1: an empty program is refused", () => {

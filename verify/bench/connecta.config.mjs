@@ -27,6 +27,10 @@ function bulk() {
     note: "as long as most notes are",
   });
   const rowBytes = JSON.stringify(row(100_000)).length + 1;
+  // Made once: what is measured is the gateway, not this connector.
+  const made = new Map();
+  const rows = (bytes) =>
+    Array.from({ length: Math.ceil(bytes / rowBytes) }, (_, index) => row(100_000 + index));
   return api({
     id: "bulk",
     description: "Large answers",
@@ -35,13 +39,15 @@ function bulk() {
         description: "Rows of about this many bytes in all.",
         inputSchema: {
           type: "object",
-          properties: { bytes: { type: "integer", minimum: 0, maximum: 8_000_000 } },
+          properties: { bytes: { type: "integer", minimum: 0, maximum: 8_388_608 } },
           required: ["bytes"],
           additionalProperties: false,
         },
         annotations: { readOnlyHint: true },
-        handler: ({ bytes }) =>
-          Array.from({ length: Math.ceil(bytes / rowBytes) }, (_, index) => row(100_000 + index)),
+        handler: ({ bytes }) => {
+          if (!made.has(bytes)) made.set(bytes, rows(bytes));
+          return made.get(bytes);
+        },
       },
     },
   });

@@ -9,6 +9,7 @@ import { afterCancelled, computing } from "./rows/computing.mjs";
 import { coldStart, memory } from "./rows/process.mjs";
 import { programs, reduce } from "./rows/programs.mjs";
 import { search } from "./rows/search.mjs";
+import { stalls } from "./rows/stalls.mjs";
 import { view } from "./rows/view.mjs";
 import { waitingPrograms } from "./rows/waiting.mjs";
 import { SERVE, start } from "./servers.mjs";
@@ -18,6 +19,7 @@ const SECTIONS = {
   calls,
   programs,
   reduce,
+  stalls,
   waiting: waitingPrograms,
   computing,
   cancelled: afterCancelled,

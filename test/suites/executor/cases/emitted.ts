@@ -48,6 +48,21 @@ const BLOCKS: readonly Case[] = [
     }),
   },
   {
+    clauses: ["M1", "M2"],
+    title:
+      "a block that the program did not wait for is delivered, or its refusal told in the logs",
+    inputs: each({
+      delivered: [
+        `connecta.emit(${JSON.stringify(TEXT)});\nreturn 1`,
+        delivers({ envelope: { result: 1, emitted: 1 }, blocks: [TEXT] }),
+      ],
+      refused: [
+        "connecta.emit({});\nreturn 1",
+        succeeds({ result: 1, logs: expect.stringMatching(/^\[unhandled\] Error: .*block/) }),
+      ],
+    }),
+  },
+  {
     clauses: ["M1"],
     title: "emit resolves to undefined",
     code: `return [await connecta.emit(${JSON.stringify(TEXT)}) === undefined]`,

@@ -211,6 +211,12 @@ const UNHANDLED: readonly Case[] = [
   },
   {
     clauses: ["E1", "R3"],
+    title: "host calls that the program did not wait for are dropped, and the logs say how many",
+    code: "[1, 2, 3].forEach(async () => probe.wait({ key: 'dropped' }));\nreturn 1",
+    check: succeeds({ result: 1, logs: "[unhandled] not awaited, and dropped: 3 host calls" }),
+  },
+  {
+    clauses: ["E1", "R3"],
     title: "a rejection that is handled, however late, is no line in the logs",
     inputs: each({
       "at once": ["Promise.reject(new Error('a')).catch(() => {});\nreturn 1", answers(1)],

@@ -31,6 +31,13 @@ const PAYLOADS: readonly Case[] = [
           view: { html: "é\u2028</script><!--\u0000😀" },
         }),
       ],
+      "not awaited": [
+        'connecta.ui("<p>", { reads: { one: { address: "crm.get_record" } } }); return 1',
+        delivers({
+          envelope: { result: 1, ui: true },
+          view: { html: "<p>", reads: { one: { address: "crm.get_record" } } },
+        }),
+      ],
       "with blocks, which it leaves alone": [
         'await connecta.ui("<p>"); await connecta.emit({ type: "text", text: "a" }); return 1',
         delivers({

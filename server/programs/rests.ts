@@ -1,0 +1,15 @@
+import { pause } from "../catalog/pause.ts";
+
+/**
+ * Turns of everyone who works on something large in steps: one step runs, then whatever else waits,
+ * then the next step. Without it many steps would run in a row.
+ */
+export class Rests {
+  #last: Promise<void> = Promise.resolve();
+
+  /** Resolves when everything else had its turn, and every step that was asked for before. */
+  next(): Promise<void> {
+    this.#last = this.#last.then(pause);
+    return this.#last;
+  }
+}
