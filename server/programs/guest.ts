@@ -225,22 +225,28 @@ export default function guest(
     ui: caller("ui"),
   };
 
-  /** `[a,b,…]` as JSON text, whatever guest code did to arrays. */
-  function list(values: readonly unknown[], names: readonly string[]): string {
-    let text = "[";
+  /** `[first,a,b,…]` as JSON text, whatever guest code did to arrays. */
+  function list(
+    values: readonly unknown[],
+    names: readonly string[],
+    first = "",
+    what: unknown = values[0],
+  ): string {
+    let text = "[" + first;
     for (let i = 0; i < values.length; i++) {
-      text += (i > 0 ? "," : "") + encode(values[i], names[i] ?? "argument " + (i + 1));
+      text += (text === "[" ? "" : ",") + encode(values[i], names[i] ?? "argument " + (i + 1));
     }
     if (text.length <= config.maxArgumentChars) return text + "]";
-    const subject = typeof values[0] === "string" ? apply(slice, values[0], [0, 128]) : null;
+    const subject = typeof what === "string" ? apply(slice, what, [0, 128]) : null;
     return '{"chars":' + text.length + ',"subject":' + stringify(subject) + "}";
   }
 
+  // With `await`: an async function that returns a promise asks it for its `then` of the moment.
   const api: Record<string, (...args: unknown[]) => Promise<unknown>> = {
-    search: async (...args) => send.search(list(args, ["options"])),
-    describe: async (...args) => send.describe(list(args, ["options"])),
-    call: async (...args) => send.call(list(args, ["address", "args"])),
-    batch: async (...args) => send.batch(list(args, ["calls"])),
+    search: async (...args) => await send.search(list(args, ["options"])),
+    describe: async (...args) => await send.describe(list(args, ["options"])),
+    call: async (...args) => await send.call(list(args, ["address", "args"])),
+    batch: async (...args) => await send.batch(list(args, ["calls"])),
     emit: async (...args) => void (await send.emit(list(args, ["block"]))),
     ui: async (...args) => void (await send.ui(list(args, ["html", "options"]))),
   };
@@ -256,8 +262,8 @@ export default function guest(
       if (typeof property !== "string" || property === "then" || property === "toJSON") {
         return undefined;
       }
-      return async (...args: unknown[]) =>
-        send.shortcut(list([id, property, ...args], ["connector", "tool", "args"]));
+      const first = stringify(id) + "," + stringify(property);
+      return async (...args: unknown[]) => await send.shortcut(list(args, ["args"], first, id));
     };
     const value = new Proxy(freeze({}), { get });
     defineProperty(globalThis, identifier, { value, enumerable: true, configurable: true });

@@ -212,6 +212,7 @@ export default function guest(
     defineProperty(target, name, { value, enumerable: true, writable: true, configurable: true });
 
   const installed: object[] = [];
+  const resizing = ["resize", "transfer", "transferToFixedLength"];
 
   const install = (providers: string) => {
     let index = 0;
@@ -252,6 +253,10 @@ export default function guest(
     for (let i = 0; i < installed.length; i++) freeze(installed[i]);
     deleteProperty(globalThis, "InternalError");
     deleteProperty(globalThis, "SharedArrayBuffer");
+    // A typed array that is made while its buffer shrinks reaches beyond it in this interpreter.
+    for (let i = 0; i < resizing.length; i++) {
+      deleteProperty(ArrayBuffer.prototype, resizing[i] as string);
+    }
     defineProperty(internalPrototype, "constructor", { value: ErrorOf, writable: false });
     // What decides whether a value is a promise or an error is no program's to change.
     const constant = { writable: false, configurable: false };

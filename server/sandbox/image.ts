@@ -3,13 +3,18 @@ const MAX_GROWTH_BYTES = 8 * 1024 * 1024;
 
 const PAGE_BYTES = 4096;
 
+/** So much untouched stack in a row ends the search for touched one: no frame is as large. */
+const QUIET_BYTES = 256 * 1024;
+const STRIP_BYTES = 32 * 1024;
+const UNTOUCHED = new Uint8Array(STRIP_BYTES);
+
 /** The memory of a prepared interpreter: what every run starts from, in any instance. */
 export interface Image {
   /** Size of the memory that was captured. */
   readonly bytes: number;
   /**
    * Writes the image over an instance's memory, which is then equal to the captured one byte for
-   * byte but for the idle C stack; false when it has grown so much that a new one is cheaper.
+   * byte; false when it has grown so much that a new one is cheaper.
    */
   restore(heap: Uint8Array): boolean;
 }
@@ -28,11 +33,26 @@ export function captureImage(heap: Uint8Array): Image {
     restore(now) {
       if (now.length < bytes || now.length > bytes + MAX_GROWTH_BYTES) return false;
       now.set(data, 0);
+      clearStack(now.subarray(stackStart, stackEnd));
       now.set(objects, stackEnd);
       now.fill(0, end);
       return true;
     },
   };
+}
+
+/** Clears what a run has left of the idle C stack, which grows down from its end. */
+function clearStack(stack: Uint8Array): void {
+  let quiet = 0;
+  for (let end = stack.length; end > 0 && quiet < QUIET_BYTES; end -= STRIP_BYTES) {
+    const strip = stack.subarray(Math.max(0, end - STRIP_BYTES), end);
+    const untouched = Buffer.compare(strip, UNTOUCHED.subarray(0, strip.length)) === 0;
+    if (untouched) quiet += strip.length;
+    else {
+      strip.fill(0);
+      quiet = 0;
+    }
+  }
 }
 
 /** The largest run of untouched pages is the stack; memory after the last used page is free. */

@@ -103,6 +103,20 @@ describe("P4: restoring an interpreter", () => {
     }
   });
 
+  it("clears what a run left on the C stack", async () => {
+    const { guest, heap } = await interpreter();
+    const [from, to] = [90_000, 5_333_088];
+    const used = () =>
+      heap()
+        .subarray(from, to)
+        .filter((byte) => byte !== 0).length;
+    const before = used();
+    runIn(guest, "async () => { const f = (n) => n === 0 ? 0 : 1 + f(n - 1); return f(400) }");
+    expect(used()).toBeGreaterThan(before + 10_000);
+    guest.restore();
+    expect(used()).toBe(before);
+  });
+
   it("leaves nothing of a program's data anywhere in the heap", async () => {
     const { guest, heap } = await interpreter();
     const holds = () => Buffer.from(heap().buffer).includes("a secret of one program");
