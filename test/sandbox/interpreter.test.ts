@@ -238,6 +238,30 @@ describe("L1: CPU of a run", () => {
   });
 });
 
+describe("L4: an interpreter that breaks", () => {
+  it("ends its own run as crashed and is not used again", async () => {
+    const { guest, heap } = await interpreter();
+    const frames: FrameParts[] = [];
+    const outbox = {
+      queue: (parts: FrameParts) => void frames.push(parts),
+      flush() {},
+      glance() {},
+    };
+    const limits = limitsWith({});
+    const made = new Run(1, { interpreter: guest, limits, outbox, setupMs: 0 });
+    made.begin(Buffer.from("async () => { const a = []; await host.one(); a.b() }"));
+    const [call] = frames.filter(({ type }) => type === FRAME.call);
+    expect([call?.call, made.ended]).toEqual([1, false]);
+    heap().fill(255, 5_333_088);
+    made.reply(1, KIND.json, Buffer.from("1"));
+    const done = frames.find(({ type }) => type === FRAME.done);
+    expect(done?.kind).toBe(KIND.failure);
+    const told: unknown = JSON.parse(Buffer.from(done?.payload ?? "").toString());
+    expect(told).toMatchObject({ code: "executor_crashed" });
+    expect([made.ended, made.clean]).toEqual([true, false]);
+  });
+});
+
 describe("L4: the heap bound of a process", () => {
   it("refuses an instance, and the growth of one, and takes back what is dropped", async () => {
     const budget = new HeapBudget(4 * MIB);
