@@ -6,6 +6,7 @@ import { parseArgs } from "node:util";
 import { findDriver, floorScript, OUT } from "./driver.mjs";
 import { calls } from "./rows/calls.mjs";
 import { afterCancelled, computing } from "./rows/computing.mjs";
+import { hostile } from "./rows/hostile.mjs";
 import { coldStart, memory } from "./rows/process.mjs";
 import { programs, reduce } from "./rows/programs.mjs";
 import { search } from "./rows/search.mjs";
@@ -23,6 +24,7 @@ const SECTIONS = {
   waiting: waitingPrograms,
   computing,
   cancelled: afterCancelled,
+  hostile,
   search,
   memory,
   cold: coldStart,
