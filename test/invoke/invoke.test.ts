@@ -103,7 +103,6 @@ describe("retries", () => {
       expect(refused).toMatchObject({ failure: { code: "rate_limited", retryAfterMs: 10_001 } });
       expect(long).toHaveBeenCalledTimes(1);
     } finally {
-      digest.mockRestore();
       vi.useRealTimers();
     }
   });
@@ -161,6 +160,7 @@ describe("where the time goes", () => {
       await done;
       return times;
     } finally {
+      digest.mockRestore();
       vi.useRealTimers();
     }
   }

@@ -29,7 +29,7 @@ describe.skipIf(UNFIT)(`sandbox processes${UNFIT ? `: skipped, ${UNFIT}` : ""}`,
 
   test("L4: kill -9 of one takes its own runs and no other, and it is replaced", async () => {
     const pids = await sandboxProcesses(gateway);
-    const witnesses = await Witnesses.start(gateway, pids, 8);
+    const witnesses = await Witnesses.start(gateway, pids, 4);
     const [killed = 0, other = 0] = pids;
     process.kill(killed, "SIGKILL");
     const lost = witnesses.all.filter(({ pid }) => pid === killed);

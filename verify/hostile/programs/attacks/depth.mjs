@@ -38,8 +38,10 @@ export const DEPTH = [
     ...stack,
   },
   {
-    title: "source nested a hundred thousand times, evaluated",
-    program: `async () => (0, eval)("[".repeat(100_000) + "]".repeat(100_000))`,
+    title: "source nested so deeply that compiling it aborts the interpreter",
+    program: `async () => {
+      try { return (0, eval)("[".repeat(100_000) + "]".repeat(100_000)); } catch { return "caught"; }
+    }`,
     ...stack,
   },
   {

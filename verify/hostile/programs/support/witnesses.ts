@@ -15,6 +15,9 @@ export interface Witness {
 /** Makes a program that long, so that the process that reads it cannot be mistaken. */
 const LONG = 64 * 1024;
 
+/** Runs go where the fewest are, so twice as many as are wanted fill both processes. */
+const MOST = 4;
+
 let lastKey = 0;
 
 /** Witnesses that wait at one gate, half of them in each of the two sandbox processes. */
@@ -30,17 +33,21 @@ export class Witnesses {
   }
 
   /**
-   * Starts witnesses one after the other, each where the fewest run, and sees where each went.
+   * Starts witnesses one after the other and sees where each went, until enough are in each process.
    * @param pids of {@link sandboxProcesses}
+   * @param each how many a process has at least
+   * @throws when they do not spread over the processes
    */
-  static async start(gateway: Gateway, pids: readonly number[], count = 4): Promise<Witnesses> {
+  static async start(gateway: Gateway, pids: readonly number[], each = 2): Promise<Witnesses> {
     const all: Witness[] = [];
     const witnesses = new Witnesses(gateway, `witnesses ${++lastKey}`, all);
+    const loads = () => pids.map((pid) => all.filter((witness) => witness.pid === pid).length);
     try {
-      while (all.length < count) all.push(await witnesses.#next(pids));
-      const loads = pids.map((pid) => all.filter((witness) => witness.pid === pid).length);
-      if (loads.some((load) => load !== count / pids.length)) {
-        throw new Error(`The witnesses did not spread: ${loads.join(" and ")}.`);
+      while (Math.min(...loads()) < each) {
+        if (all.length === MOST * each) {
+          throw new Error(`The witnesses did not spread: ${loads().join(" and ")}.`);
+        }
+        all.push(await witnesses.#next(pids));
       }
       return witnesses;
     } catch (error) {
