@@ -1,13 +1,16 @@
 import { z } from "zod";
 import { bearer, type Authenticate } from "./access/bearer.ts";
-import { identifier } from "./catalog/identifier.ts";
+import { isConnectorId, isReserved } from "./shared/connector-id.ts";
 import type { Connector, Executor } from "./shared/contracts.ts";
+import { identifier } from "./shared/identifier.ts";
 import {
   defaultExecuteLimits,
   EXECUTE_LIMITS,
   LIMITS,
   type ExecuteLimits,
 } from "./shared/limits.ts";
+import { Notice } from "./shared/notice.ts";
+import { policyProblem } from "./shared/policy.ts";
 import { clampUtf8, kindOf } from "./shared/text.ts";
 
 /** A deployment: everything that exists, written down once. */
@@ -98,21 +101,6 @@ const OPTIONS = z.strictObject({
   onError: z.function().optional(),
 });
 
-const CONNECTOR_ID = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/;
-/** What programs find under these names must not become a connector. */
-const RESERVED_GLOBALS = new Set(
-  (
-    "connecta console globalThis undefined NaN Infinity eval arguments isNaN isFinite parseFloat " +
-    "parseInt decodeURI decodeURIComponent encodeURI encodeURIComponent escape unescape Object " +
-    "Function Error AggregateError EvalError RangeError ReferenceError SyntaxError TypeError " +
-    "URIError InternalError Iterator Array String Number Boolean Symbol BigInt Math Date RegExp " +
-    "JSON Proxy Reflect Map Set WeakMap WeakSet WeakRef FinalizationRegistry Promise ArrayBuffer " +
-    "SharedArrayBuffer DataView Atomics Intl WebAssembly Uint8ClampedArray Int8Array Uint8Array " +
-    "Int16Array Uint16Array Int32Array Uint32Array BigInt64Array BigUint64Array Float16Array " +
-    "Float32Array Float64Array"
-  ).split(" "),
-);
-
 /**
  * Checks a deployment's config.
  * @throws ConfigError for any structural mistake
@@ -177,7 +165,7 @@ function checkConnectors(connectors: unknown): asserts connectors is readonly Co
       throw new ConfigError(`${at} is no connector: make one with api().`);
     }
     const { id } = connector;
-    if (typeof id !== "string" || !CONNECTOR_ID.test(id)) {
+    if (!isConnectorId(id)) {
       throw new ConfigError(
         `${at}.id ${JSON.stringify(id)} is unusable: a letter, then up to 63 letters, digits, _ or -.`,
       );
@@ -190,9 +178,11 @@ function checkConnectors(connectors: unknown): asserts connectors is readonly Co
         `${at}.id ${id} and ${other} share the name ${global} in programs: rename one.`,
       );
     }
-    if (RESERVED_GLOBALS.has(global)) {
+    if (isReserved(id)) {
       throw new ConfigError(`${at}.id ${id} is a name that programs already have: rename it.`);
     }
+    const problem = policyProblem(connector.policy);
+    if (problem !== undefined) throw new ConfigError(`connector ${id}: ${problem}.`);
     byId.add(id);
     byGlobal.set(global, id);
   }
@@ -214,6 +204,7 @@ function readAuth(auth: ConnectaConfig["auth"]): Authenticate | undefined {
 
 /** What failed and where in the code; not the error's text, which may hold anything. */
 function printWhere(error: Error, what: string): void {
+  if (error instanceof Notice) return console.error(`connecta: ${error.message}`);
   const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   const subject = clampUtf8(what.replace(/[^\x20-\x7e]/g, "?"), LIMITS.echoBytes.value);
   console.error([`connecta: ${kindOf(error)} in ${subject}`, ...frames].join("\n"));

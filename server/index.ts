@@ -17,9 +17,17 @@ export {
   type ApiTool,
   type ToolContext,
 } from "./connectors/api.ts";
-export type { Connector, Executor, Tool, ToolResult } from "./shared/contracts.ts";
+export { remoteMcp, type HeaderSource, type RemoteMcpOptions } from "./connectors/remote/remote.ts";
+export {
+  type Imported,
+  type ImportOptions,
+  type ImportWarning,
+} from "./connectors/import/from-mcp-servers.ts";
+export { fromMcpServers } from "./connectors/import/portable.ts";
+export type { Connector, Executor, Tool, ToolPolicy, ToolResult } from "./shared/contracts.ts";
 export type { Failure, FailureCode, Outcome } from "./shared/failure.ts";
 export type { ExecuteLimits } from "./shared/limits.ts";
+export type { Scope } from "./shared/scope.ts";
 
 /** A deployment that answers web-standard requests. */
 export interface Connecta {

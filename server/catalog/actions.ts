@@ -24,6 +24,8 @@ export const READ = READ_ONE | READ_MANY;
 export const ALL_ACTIONS = (1 << Object.keys(VERBS).length) - 1;
 /** The bit of taking away; whatever undoes an action (`unassign`) takes away. */
 const REMOVE = 16;
+/** The bit of carrying out: what else a tool does stands in what it is given. */
+export const RUN = 64;
 
 const ACTIONS: ReadonlyMap<string, number> = (() => {
   const table = new Map<string, number>();

@@ -1,6 +1,7 @@
 import type { Connector, Tool } from "../shared/contracts.ts";
 import { toUtf8 } from "../shared/text.ts";
-import { identifier } from "./identifier.ts";
+import { identifier } from "../shared/identifier.ts";
+import { titleOf } from "./title.ts";
 import { compact } from "./tokens.ts";
 import { IndexBuild } from "./tool-index.ts";
 
@@ -14,6 +15,8 @@ export interface Spelling {
 /** One connector's tools, whole, as they were at one moment. */
 export class Catalog {
   readonly connectorId: string;
+  /** What queries may call the connector besides its id. */
+  readonly title: string | undefined;
   readonly tools: ReadonlyMap<string, Tool>;
   /** Differs whenever a tool differs. */
   readonly fingerprint: string;
@@ -27,7 +30,8 @@ export class Catalog {
     for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
     this.tools = named;
     this.fingerprint = fingerprint;
-    this.index = new IndexBuild(connector, [...named.values()]);
+    this.title = titleOf(connector);
+    this.index = new IndexBuild({ id: connector.id, title: this.title }, [...named.values()]);
   }
 
   /** The tools' names as suggestions are chosen from; read once, since every miss looks at all. */

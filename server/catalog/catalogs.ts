@@ -47,6 +47,7 @@ export class Catalogs {
       await pause();
       await this.indexed([catalog]);
     });
+    for (const each of connectors) each.onToolsChanged?.(() => this.markStale(each.id));
   }
 
   /** The configured connectors, in order. */

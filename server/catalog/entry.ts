@@ -12,7 +12,7 @@ export interface Entry {
   readonly address: string;
   readonly name: string;
   readonly description: string;
-  /** As the tool declares them. */
+  /** As the tool declares them, or as the deployment decided. */
   readonly annotations: ToolAnnotations;
   readonly annotationSource?: "config";
   readonly inputSchema?: string | JsonSchema;

@@ -1,4 +1,4 @@
-import type { Connector, Tool } from "../shared/contracts.ts";
+import type { Tool } from "../shared/contracts.ts";
 import type { TermReader } from "./tokens.ts";
 
 /** How much one occurrence in a field says, and the length at which a field is of usual size. */
@@ -52,7 +52,10 @@ export function fieldTerms(
 }
 
 /** What of a connector takes part in ranking. */
-export type FieldSource = Pick<Connector, "id" | "title">;
+export interface FieldSource {
+  readonly id: string;
+  readonly title?: string | undefined;
+}
 
 function leadOf(description: string): string {
   const head = description.slice(0, LEAD_CHARS);

@@ -2,7 +2,9 @@ import type { Connector, Tool } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { onAbort } from "../shared/aborts.ts";
+import { Notice } from "../shared/notice.ts";
 import { Catalog, fingerprint } from "./catalog.ts";
+import { asideWarnings, govern } from "./policy.ts";
 
 /** Ages and deadlines of catalogs, all in milliseconds. */
 export interface CatalogTimes {
@@ -23,6 +25,8 @@ interface Entry {
   readonly catalog: Catalog;
   readonly loadedAt: number;
   stale: boolean;
+  /** Whether it was out of date before it was there. */
+  readonly overtaken: boolean;
 }
 
 interface Flight {
@@ -38,6 +42,9 @@ export class Loads {
   readonly #entries = new Map<string, Entry>();
   readonly #flights = new Map<string, Flight>();
   readonly #setbacks = new Map<string, { readonly failure: Failure; readonly at: number }>();
+  readonly #told = new Map<string, ReadonlySet<string>>();
+  /** How often each connector's tools were said to have changed. */
+  readonly #changes = new Map<string, number>();
   readonly #closing = new AbortController();
 
   /** @param prepare makes a catalog searchable; readers of an older one do not wait for it */
@@ -64,6 +71,12 @@ export class Loads {
 
   /** The catalog as its age allows: at once when it is ready, else when the load has ended. */
   async load(connector: Connector, scope: Scope): Promise<Outcome<Catalog>> {
+    const announced = this.#entries.get(connector.id)?.stale === true;
+    if (announced && this.#resting(connector.id, scope.now()) === undefined) {
+      // What changed may be whether a tool only reads: nobody is admitted by the old word for it.
+      const refreshed = await this.#join(connector, scope);
+      if (refreshed.ok || refreshed.failure.code === "cancelled") return refreshed;
+    }
     const ready = this.ready(connector, scope);
     if (ready !== undefined) return ok(ready);
     const failed = this.#resting(connector.id, scope.now());
@@ -75,6 +88,7 @@ export class Loads {
   markStale(connectorId: string): void {
     const entry = this.#entries.get(connectorId);
     if (entry !== undefined) entry.stale = true;
+    this.#changes.set(connectorId, this.#changesOf(connectorId) + 1);
     this.#setbacks.delete(connectorId);
   }
 
@@ -146,11 +160,13 @@ export class Loads {
       requestId: caller.requestId,
       report: (error, what) => caller.report(error, what),
     };
+    const changes = this.#changesOf(id);
     const listed = await withDeadline(own, this.#times.timeoutMs, subject(id), (limited) =>
       list(connector, limited),
     );
     off();
-    const known = this.#entries.get(id)?.catalog;
+    const before = this.#entries.get(id);
+    const known = before?.catalog;
     if (!listed.ok) {
       const failed = lookupFailure(id, listed.failure);
       // Only silence is remembered for callers that wait: an answer may change at any moment.
@@ -159,26 +175,46 @@ export class Loads {
       }
       return { ok: false, failure: failed };
     }
-    const { tools, mark } = listed.value;
+    const { tools, mark, warnings } = listed.value;
+    this.#tell(id, warnings, caller);
     const catalog = known?.fingerprint === mark ? known : new Catalog(connector, tools, mark);
     // Readers go on with the old catalog until the new one can be searched.
     if (known !== undefined) await this.#prepare(catalog);
-    this.#entries.set(id, { catalog, loadedAt: caller.now(), stale: false });
+    // A server may announce a change each time it is asked: every other time is often enough.
+    const overtaken = this.#changesOf(id) !== changes && before?.overtaken !== true;
+    this.#entries.set(id, { catalog, loadedAt: caller.now(), stale: overtaken, overtaken });
     this.#setbacks.delete(id);
     return ok(catalog);
+  }
+
+  #changesOf(connectorId: string): number {
+    return this.#changes.get(connectorId) ?? 0;
+  }
+
+  /** Tells the operator what the last list did not already call for. */
+  #tell(connectorId: string, warnings: readonly string[], scope: Scope): void {
+    const told = this.#told.get(connectorId);
+    this.#told.set(connectorId, new Set(warnings));
+    for (const warning of warnings) {
+      if (told?.has(warning) !== true)
+        scope.report(new Notice(warning), `catalog of ${connectorId}`);
+    }
   }
 }
 
 interface Listed {
   readonly tools: readonly Tool[];
   readonly mark: string;
+  readonly warnings: readonly string[];
 }
 
 async function list(connector: Connector, scope: Scope): Promise<Outcome<Listed>> {
   try {
     const listed = await connector.listTools(scope);
     if (!listed.ok) return listed;
-    return ok({ tools: listed.value, mark: await fingerprint(listed.value) });
+    const { tools, setAside, warnings } = govern(connector, listed.value);
+    const all = [...asideWarnings(connector.id, setAside), ...warnings];
+    return ok({ tools, warnings: all, mark: await fingerprint(tools) });
   } catch {
     // What was thrown may quote a request or a credential.
     return fail("catalog_lookup_failed", "the connector failed without saying why.");

@@ -46,7 +46,7 @@ export function mentions(
 
 /** The id of the one connector that a query plainly names; the first of several. */
 export function mentionedConnector(
-  connectors: readonly { readonly id: string; readonly title?: string }[],
+  connectors: readonly { readonly id: string; readonly title?: string | undefined }[],
   query: string,
 ): string | undefined {
   const words = pieces(query, QUERY_REACH.pieces).map(({ text }) => text);

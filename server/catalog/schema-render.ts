@@ -1,4 +1,4 @@
-import { identifier } from "./identifier.ts";
+import { identifier } from "../shared/identifier.ts";
 import type { SchemaReading } from "./schema-reading.ts";
 import { follow, isNode, MAX_PARTS, strings, type SchemaNode } from "./schema-shape.ts";
 

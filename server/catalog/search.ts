@@ -234,7 +234,10 @@ function assess(
   if (ranking === undefined) return {};
   const poor = total === 0 ? "none" : ranking.confidence < WEAK ? "weak" : undefined;
   if (poor === undefined && unavailable.length === 0) return {};
-  const mentioned = mentionedConnector(catalogs.connectors, query);
+  const named = catalogs.connectors.map(({ id, title }) => {
+    return { id, title: title ?? catalogs.loaded(id)?.title };
+  });
+  const mentioned = mentionedConnector(named, query);
   const missing = unavailable.some(({ connector }) => connector === mentioned);
   if (poor === undefined && !missing) return {};
   const analysis: QueryAnalysis = {

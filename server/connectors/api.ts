@@ -6,29 +6,51 @@ import type {
   ToolAnnotations,
   ToolResult,
 } from "../shared/contracts.ts";
-import { fail, ok, type FailureCode, type Outcome } from "../shared/failure.ts";
+import { fail, ok, type Finding, type Outcome } from "../shared/failure.ts";
+import { Notice } from "../shared/notice.ts";
 import { schemaProblem } from "../shared/schema.ts";
 import type { Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
+import { answerCheck, type AnswerCheck } from "./answer.ts";
+import { findingsOf } from "./findings.ts";
+import { openFetch, readBase, type Base, type FetchBounds, type ToolFetch } from "./fetch.ts";
+import { ToolError } from "./tool-error.ts";
+
+export { ToolError, type ToolErrorCode } from "./tool-error.ts";
 
 /** What a handler may know about the call it serves. */
 export interface ToolContext {
   /** Aborts when the caller went away or the call's deadline passed. */
   readonly signal: AbortSignal;
+  /**
+   * As the platform's, within the call: it ends with the signal, takes a path below `baseUrl`,
+   * follows no redirect to another origin, and bounds time and size. Throws a {@link ToolError}
+   * when it does not get an answer; an answer of any status is a response.
+   */
+  readonly fetch: ToolFetch;
   /** Milliseconds since the epoch. */
   now(): number;
 }
 
+/** What a handler gives: what its zod schema takes, or anything with a JSON form. */
+type Answer<Output> = Output extends z.ZodType
+  ? z.input<Output> | Promise<z.input<Output>>
+  : unknown;
+
 /** One tool of an {@link api} connector. */
-export interface ApiTool<Schema = JsonSchema | z.ZodType> {
+export interface ApiTool<Schema = JsonSchema | z.ZodType, Output = JsonSchema | z.ZodType> {
   readonly title?: string;
   readonly description: string;
   /** A JSON Schema object or a zod schema; what clients see and what arguments are checked by. */
   readonly inputSchema: Schema;
-  readonly outputSchema?: JsonSchema | z.ZodType;
+  /** What answers are: clients see it, and an answer that does not match fails the call. */
+  readonly outputSchema?: Output;
   /** `readOnlyHint` must be given: only tools that say `true` run in programs and views. */
   readonly annotations: ToolAnnotations & { readonly readOnlyHint: boolean };
-  handler(args: Schema extends z.ZodType ? z.output<Schema> : never, context: ToolContext): unknown;
+  handler(
+    args: Schema extends z.ZodType ? z.output<Schema> : never,
+    context: ToolContext,
+  ): Answer<Output>;
 }
 
 /** Configuration of an {@link api} connector. */
@@ -38,6 +60,15 @@ export interface ApiOptions {
   readonly description?: string;
   /** How models should use this connector; served by the `skills` tool. */
   readonly usageGuide?: string;
+  /** Where the `fetch` of handlers begins, and what it cannot leave; http or https. */
+  readonly baseUrl?: string;
+  /** Bounds of the `fetch` of handlers. */
+  readonly fetch?: {
+    /** Time for one request with its redirects and its body, in milliseconds; 15,000 if omitted. */
+    readonly timeoutMs?: number;
+    /** Size of one response body once it is unpacked; 8 MiB if omitted. */
+    readonly maxResponseBytes?: number;
+  };
   readonly tools: Readonly<Record<string, ApiToolInput>>;
 }
 
@@ -47,102 +78,125 @@ export interface ApiToolInput extends Omit<ApiTool, "handler"> {
   handler(args: never, context: ToolContext): unknown;
 }
 
-/** Codes that a handler may fail with. */
-export type ToolErrorCode = Extract<
-  FailureCode,
-  "connector_call_failed" | "not_found" | "invalid_args" | "rate_limited" | "unavailable"
->;
-
-/** Thrown by a handler to fail with a message that the model is meant to read. */
-export class ToolError extends Error {
-  readonly code: ToolErrorCode;
-  readonly retryAfterMs: number | undefined;
-
-  /**
-   * @param message for the model; never put a secret here
-   * @param options.code one of {@link ToolErrorCode}, `connector_call_failed` when omitted
-   * @param options.retryAfterMs milliseconds to wait before a retry makes sense
-   */
-  constructor(message: string, options: { code?: ToolErrorCode; retryAfterMs?: number } = {}) {
-    super(message);
-    this.name = "ToolError";
-    this.code = options.code ?? "connector_call_failed";
-    this.retryAfterMs = options.retryAfterMs;
-  }
-}
-
-/** Declares one tool with its handler's arguments typed by a zod schema. */
-export function tool<Schema extends z.ZodType>(definition: ApiTool<Schema>): ApiToolInput {
+/** Declares one tool with its handler's arguments and answer typed by zod schemas. */
+export function tool<Schema extends z.ZodType, Output extends z.ZodType | JsonSchema = JsonSchema>(
+  definition: ApiTool<Schema, Output>,
+): ApiToolInput {
   return definition;
 }
 
 interface Entry {
   readonly tool: Tool;
   readonly input: z.ZodType | undefined;
+  readonly check: AnswerCheck | undefined;
   readonly handler: (args: never, context: ToolContext) => unknown;
 }
 
+const OPTIONS = "id title description usageGuide baseUrl fetch tools".split(" ");
+
 /**
  * Makes a connector from functions of this process.
- * @throws TypeError at once when a tool lacks a description, an explicit `readOnlyHint` or a
- * schema that compiles; the message names the option and the fix.
+ * @throws TypeError at once for an option that is none or unusable, and when a tool lacks a
+ * description, an explicit `readOnlyHint` or a schema that compiles; the message names the option
+ * and the fix.
  */
 export function api(options: ApiOptions): Connector {
   if (typeof options !== "object" || options === null || typeof options.id !== "string") {
     throw new TypeError("api() needs an object with an id: api({ id, tools: { ... } }).");
   }
-  if (typeof options.tools !== "object" || options.tools === null) {
-    throw new TypeError(`api(${options.id}).tools is missing: give { toolName: { ... } }.`);
+  const { id } = options;
+  const unknown = Object.keys(options).find((name) => !OPTIONS.includes(name));
+  if (unknown !== undefined) {
+    throw new TypeError(`api(${id}).${unknown} is no option; there are: ${OPTIONS.join(", ")}.`);
   }
+  if (typeof options.tools !== "object" || options.tools === null) {
+    throw new TypeError(`api(${id}).tools is missing: give { toolName: { ... } }.`);
+  }
+  const bounds = fetchBounds(options);
   const entries = new Map<string, Entry>();
   for (const [name, definition] of Object.entries(options.tools)) {
-    entries.set(name, entry(`api(${options.id}).tools.${name}`, name, definition));
+    entries.set(name, entry(`api(${id}).tools.${name}`, name, definition));
   }
   const tools: readonly Tool[] = [...entries.values()].map((item) => item.tool);
   return {
-    id: options.id,
+    id,
     kind: "api",
     staticCatalog: true,
     ...(options.title !== undefined && { title: options.title }),
     ...(options.description !== undefined && { description: options.description }),
     ...(options.usageGuide !== undefined && { usageGuide: options.usageGuide }),
     listTools: () => Promise.resolve(ok(tools)),
-    callTool: (name, args, scope) => callHandler(entries.get(name), options.id, name, args, scope),
+    callTool: async (name, args, scope) => {
+      const found = entries.get(name);
+      if (!found) return fail("unknown_tool", `${id} has no tool of this name.`);
+      return callHandler(found, bounds, args, scope);
+    },
   };
 }
 
+/** The bounds that a deployment sets to the requests of its handlers. */
+function fetchBounds({ id, baseUrl, fetch = {} }: ApiOptions): FetchBounds {
+  const at = `api(${id})`;
+  const base: Base | string | undefined = baseUrl === undefined ? undefined : readBase(baseUrl);
+  if (typeof base === "string") throw new TypeError(`${at}.baseUrl ${base}.`);
+  const given = Object.entries(fetch).filter(([, value]) => value !== undefined);
+  for (const [name, value] of given) {
+    if (!Object.hasOwn(FETCH_DEFAULTS, name))
+      throw new TypeError(`${at}.fetch.${name} is no option.`);
+    if (!Number.isInteger(value) || value < 1 || value > MAX_BOUND) {
+      throw new TypeError(`${at}.fetch.${name} must be a whole number from 1 to ${MAX_BOUND}.`);
+    }
+  }
+  return { id, base, ...FETCH_DEFAULTS, ...Object.fromEntries(given) };
+}
+
+const FETCH_DEFAULTS = { timeoutMs: 15_000, maxResponseBytes: 8 * 1024 * 1024 };
+/** Timers take no more. */
+const MAX_BOUND = 2 ** 31 - 1;
+
 async function callHandler(
-  found: Entry | undefined,
-  id: string,
-  name: string,
+  { input, check, handler, tool }: Entry,
+  bounds: FetchBounds,
   args: unknown,
   scope: Scope,
 ): Promise<Outcome<ToolResult>> {
-  if (!found) return fail("unknown_tool", `${id} has no tool of this name.`);
-  const parsed = found.input?.safeParse(args);
+  const address = `${bounds.id}.${tool.name}`;
+  const parsed = input?.safeParse(args);
   if (parsed && !parsed.success) {
-    return fail("invalid_args", `${id}.${name} refuses its arguments.`, {
-      findings: parsed.error.issues.slice(0, 3).map((issue) => ({
-        path: issue.path.join(".") || "args",
-        code: issue.code,
-        expected: "expected" in issue ? String(issue.expected) : issue.code,
-      })),
-    });
+    const findings = findingsOf(parsed.error);
+    return fail("invalid_args", `${address} refuses its arguments.`, { findings });
   }
+  const { signal } = scope;
+  const fetching = openFetch(bounds, signal);
   try {
-    const context = { signal: scope.signal, now: () => scope.now() };
-    const value = await found.handler((parsed ? parsed.data : args) as never, context);
-    return ok({ kind: "value", value });
+    const context = { signal, fetch: fetching.fetch, now: () => scope.now() };
+    const value = await handler((parsed ? parsed.data : args) as never, context);
+    const checked = check?.(value) ?? { value };
+    if ("value" in checked) return ok({ kind: "value", value: checked.value });
+    return mismatch(address, checked.findings, scope);
   } catch (error) {
     if (error instanceof ToolError) {
       const { retryAfterMs } = error;
       return fail(error.code, error.message, retryAfterMs === undefined ? {} : { retryAfterMs });
     }
     // The text of an unexpected error may hold anything, a credential included: it stays here.
-    if (!scope.signal.aborted) scope.report(error, `${id}.${name}`);
+    if (!signal.aborted) scope.report(error, address);
     const kind = kindOf(error);
-    return fail("connector_call_failed", `${id}.${name} failed unexpectedly (${kind}).`);
+    return fail("connector_call_failed", `${address} failed unexpectedly (${kind}).`);
+  } finally {
+    fetching.close();
   }
+}
+
+/** The tool has run, whatever it answered: whoever called it must not think that it did not. */
+function mismatch(address: string, findings: readonly Finding[], scope: Scope): Outcome<never> {
+  const places = findings.map(({ path, expected }) => `${path}: expected ${expected}`).join("; ");
+  scope.report(new Notice(`The answer of ${address} breaks its outputSchema: ${places}.`), address);
+  return fail(
+    "connector_call_failed",
+    `${address} ran, and its answer does not match its outputSchema: ${places}.`,
+    { findings },
+  );
 }
 
 function entry(at: string, name: string, definition: ApiToolInput): Entry {
@@ -175,6 +229,7 @@ function entry(at: string, name: string, definition: ApiToolInput): Entry {
       : toJsonSchema(`${at}.outputSchema`, definition.outputSchema, "output");
   return {
     input,
+    check: definition.outputSchema && answerCheck(definition.outputSchema),
     handler: (args, context) => definition.handler(args, context),
     tool: {
       name,

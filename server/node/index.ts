@@ -1,2 +1,4 @@
+export { fromMcpServers } from "./mcp-config.ts";
 export { listen, type Listening, type ListenOptions } from "./listen.ts";
 export { quickjsExecutor } from "../sandbox/pool.ts";
+export { stdioMcp, type StdioMcpOptions } from "../connectors/stdio/stdio.ts";

@@ -117,7 +117,8 @@ export class Bridge {
         if (!done.ok) lines.push(`[unhandled] Error: ${done.failure.message}`);
       }
     }
-    if (calls > 0) lines.push(`[unhandled] not awaited, and dropped: ${calls} host calls`);
+    const dropped = calls === 1 ? "a host call" : `${calls} host calls`;
+    if (calls > 0) lines.push(`[unhandled] not awaited, and dropped: ${dropped}`);
     return lines;
   }
 

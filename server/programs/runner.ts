@@ -1,5 +1,5 @@
 import guestSource from "./guest.ts?travel";
-import { identifier } from "../catalog/identifier.ts";
+import { identifier } from "../shared/identifier.ts";
 import { onAbort } from "../shared/aborts.ts";
 import type { Connector, Executor } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";

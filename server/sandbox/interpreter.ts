@@ -193,6 +193,8 @@ export class Interpreter {
     };
     switch (LENT[id - 1]) {
       case "call": {
+        // Host calls with large arguments are few and long: the interpreter asks too rarely.
+        if (host.overBudget()) throw new Stopped();
         let refusal: string | undefined;
         const answer = crossed((bytes) => {
           refusal = host.call(number(0), number(1), flag(2), bytes);

@@ -1,5 +1,5 @@
 import type { Connector } from "../shared/contracts.ts";
-import { identifier } from "../catalog/identifier.ts";
+import { identifier } from "../shared/identifier.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { utf8Length } from "../shared/text.ts";
 

@@ -109,6 +109,39 @@ describe("C2: a catalog", () => {
     expect([...valueOf(await catalogs.load("crm", scope())).tools.keys()]).toEqual(["v2"]);
   });
 
+  test("whose connector says that its tools changed is refreshed by its next reader", async () => {
+    const { scope, settle } = clock();
+    let change = () => {};
+    const crm = fakeConnector("crm", (listing) => Promise.resolve(ok([fakeTool(`v${listing}`)])), {
+      onToolsChanged: (listener) => void (change = listener),
+    });
+    const catalogs = new Catalogs([crm]);
+    await catalogs.load("crm", scope());
+    change();
+    await catalogs.load("crm", scope());
+    await settle();
+    expect([...valueOf(await catalogs.load("crm", scope())).tools.keys()]).toEqual(["v2"]);
+  });
+
+  test("that changed while it was listed is listed again, and not for ever", async () => {
+    const { scope, settle } = clock();
+    let change = () => {};
+    const crm = fakeConnector(
+      "crm",
+      (listing) => {
+        change();
+        return Promise.resolve(ok([fakeTool(`v${listing}`)]));
+      },
+      { onToolsChanged: (listener) => void (change = listener) },
+    );
+    const catalogs = new Catalogs([crm]);
+    for (let reader = 0; reader < 5; reader++) {
+      await catalogs.load("crm", scope());
+      await settle();
+    }
+    expect(crm.listed()).toBe(2);
+  });
+
   test("is not kept alive by a clock that was set back", async () => {
     const { state, scope } = clock();
     const crm = fakeConnector("crm", [fakeTool("a")]);

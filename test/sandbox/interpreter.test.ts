@@ -250,7 +250,7 @@ describe("L4: an interpreter that breaks", () => {
     const limits = limitsWith({});
     const made = new Run(1, { interpreter: guest, limits, outbox, setupMs: 0 });
     made.begin(Buffer.from("async () => { const a = []; await host.one(); a.b() }"));
-    const [call] = frames.filter(({ type }) => type === FRAME.call);
+    const call = frames.find(({ type }) => type === FRAME.call);
     expect([call?.call, made.ended]).toEqual([1, false]);
     heap().fill(255, 5_333_088);
     made.reply(1, KIND.json, Buffer.from("1"));

@@ -2,7 +2,7 @@
 // unanswerable queries are marked, and what indexing and searching cost.
 //   node verify/bench/discovery.mjs --queries FILE --catalogs DIR [--misses] [--json FILE]
 // FILE: [{ id, kind, query, relevant: ["connector.tool", …] }]; DIR: one JSON file per connector,
-// { id, tools }. An empty `relevant` is a query that nothing answers.
+// { id, tools, serverInfo }. An empty `relevant` is a query that nothing answers.
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -86,12 +86,13 @@ async function readConnectors(directory) {
   return lists.map((text) => connector(JSON.parse(text)));
 }
 
-function connector({ id, tools }) {
+function connector({ id, tools, serverInfo }) {
   const listed = tools.map((tool) => ({ description: "", annotations: {}, ...tool }));
   return {
     id,
     kind: "mcp",
     count: listed.length,
+    ownTitle: () => serverInfo?.title ?? serverInfo?.name,
     listTools: async () => ({ ok: true, value: listed }),
     callTool: async () => ({
       ok: false,

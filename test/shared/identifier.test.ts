@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { identifier } from "../../server/catalog/identifier.ts";
+import { identifier } from "../../server/shared/identifier.ts";
 
 describe("A2: a shortcut's name", () => {
   test.each([

@@ -1,0 +1,61 @@
+import { checkMcp } from "../mcp/options.ts";
+import { isRecord } from "../mcp/record.ts";
+import type { RemoteMcpOptions } from "./remote.ts";
+
+/** Headers that belong to the protocol or to HTTP itself. */
+const NOT_OURS = /^(mcp-|content-|host$|connection$|transfer-encoding$|accept$)/i;
+
+/**
+ * Refuses options of a remote server that cannot be used.
+ * @throws TypeError naming the option and the fix, never a header's value
+ */
+export function checkRemote(options: RemoteMcpOptions): {
+  readonly url: URL;
+  readonly maxBytes: number;
+} {
+  const maxBytes = checkMcp("remoteMcp", options);
+  const at = `remoteMcp(${options.id})`;
+  const { url, headers, protocol, redirects } = options;
+  if (headers !== undefined && typeof headers !== "function") checkHeaders(at, headers);
+  if (protocol !== undefined && protocol !== "auto" && protocol !== "legacy") {
+    throw new TypeError(`${at}.protocol must be "auto" or "legacy".`);
+  }
+  if (redirects !== undefined && redirects !== "same-origin" && redirects !== "none") {
+    throw new TypeError(`${at}.redirects must be "same-origin" or "none".`);
+  }
+  return { url: checkedUrl(at, url), maxBytes };
+}
+
+function checkedUrl(at: string, given: unknown): URL {
+  const text = given instanceof URL ? given.href : given;
+  if (typeof text !== "string" || !URL.canParse(text)) {
+    throw new TypeError(
+      `${at}.url is no URL: give the server's endpoint, such as https://host/mcp.`,
+    );
+  }
+  const url = new URL(text);
+  if (url.protocol !== "https:" && url.protocol !== "http:") {
+    throw new TypeError(`${at}.url must begin with https:// or http://.`);
+  }
+  if (url.username !== "" || url.password !== "") {
+    throw new TypeError(`${at}.url holds a credential: put it into headers.`);
+  }
+  return url;
+}
+
+function checkHeaders(at: string, headers: unknown): void {
+  if (!isRecord(headers)) {
+    throw new TypeError(`${at}.headers must be an object of texts, or a function.`);
+  }
+  for (const [name, value] of Object.entries(headers)) {
+    const place = `${at}.headers[${JSON.stringify(name)}]`;
+    if (typeof value !== "string") throw new TypeError(`${place} is no text.`);
+    if (NOT_OURS.test(name)) throw new TypeError(`${place} is set by the protocol: remove it.`);
+    try {
+      new Headers({ [name]: value });
+    } catch {
+      // What was thrown quotes the value.
+      throw new TypeError(`${place} cannot be sent as a header: its name or value is malformed.`);
+    }
+  }
+}

@@ -1,0 +1,210 @@
+import type { Connector, JsonSchema, Tool, ToolResult } from "../../shared/contracts.ts";
+import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { withDeadline, type Scope } from "../../shared/scope.ts";
+import { askForPage, askForResult, hearToolChanges, type ToolCall } from "../mcp/client.ts";
+import { readToolList } from "../mcp/catalog.ts";
+import { failureOf, protocolCode, statusOf, type Speaker } from "../mcp/failures.ts";
+import { described, type McpOptions } from "../mcp/options.ts";
+import { Notices } from "../mcp/notices.ts";
+import { isRecord } from "../mcp/record.ts";
+import { redactor } from "../mcp/redact.ts";
+import { readResult } from "../mcp/result.ts";
+import { Exchange, type Endpoint, type Peer } from "./exchange.ts";
+import { SessionLost } from "./guard.ts";
+import { checkRemote } from "./check.ts";
+import { Sessions } from "./sessions.ts";
+
+/** Gives the HTTP headers of one call, or why there are none, such as `auth_required`. */
+export type HeaderSource = (scope: Scope) => Promise<Outcome<Readonly<Record<string, string>>>>;
+
+/** Configuration of a {@link remoteMcp} connector. */
+export interface RemoteMcpOptions extends McpOptions {
+  /** Where the server speaks streamable HTTP. */
+  readonly url: string | URL;
+  /** Sent with every request; a function is asked for every call and may answer by who calls. */
+  readonly headers?: Readonly<Record<string, string>> | HeaderSource;
+  /** `legacy` for a server that must not be asked for the newer generation; `auto` when omitted. */
+  readonly protocol?: "auto" | "legacy";
+  /** Whether redirects within the origin are followed; `none` when omitted. */
+  readonly redirects?: "same-origin" | "none";
+}
+
+const HEADER_MISMATCH = -32_020;
+/** Answers by which a server that changed its generation gives itself away. */
+const OTHER_ERA_CODES: ReadonlySet<number> = new Set([-32_022, -32_601]);
+const OTHER_ERA_STATUSES: ReadonlySet<number> = new Set([400, 404, 405]);
+
+/**
+ * Makes a connector from an MCP server on the network.
+ * @throws TypeError at once for an option that cannot be used; the message names it and the fix
+ */
+export function remoteMcp(options: RemoteMcpOptions): Connector {
+  const remote = new Remote(options, checkRemote(options));
+  return {
+    ...described(options),
+    listTools: (scope) => remote.listTools(scope),
+    callTool: (name, args, scope) => remote.callTool(name, args, scope),
+    onToolsChanged: (listener) => remote.notices.onToolsChanged(listener),
+    setAside: () => remote.notices.setAside(),
+    ownTitle: () => remote.notices.ownTitle(),
+    close: () => remote.close(),
+  };
+}
+
+class Remote {
+  readonly notices: Notices;
+  readonly #options: RemoteMcpOptions;
+  readonly #url: URL;
+  readonly #maxBytes: number;
+  readonly #sessions: Sessions;
+  /** Schemas of tools that want arguments repeated as headers, from the last list. */
+  #repeating = new Map<string, JsonSchema>();
+  #closed = false;
+
+  constructor(options: RemoteMcpOptions, checked: { url: URL; maxBytes: number }) {
+    this.#options = options;
+    this.#url = checked.url;
+    this.#maxBytes = checked.maxBytes;
+    this.#sessions = new Sessions(options.protocol === "legacy");
+    this.notices = new Notices();
+  }
+
+  listTools(scope: Scope): Promise<Outcome<readonly Tool[]>> {
+    return this.#exchange("tools/list", scope, (exchange, speaker) =>
+      this.#read(exchange, speaker),
+    );
+  }
+
+  async callTool(name: string, args: unknown, scope: Scope): Promise<Outcome<ToolResult>> {
+    const what = `${this.#options.id}.${name}`;
+    if (!isRecord(args)) return fail("invalid_args", `${what} takes its arguments by name.`);
+    return this.#exchange(what, scope, async (exchange, speaker) => {
+      const call = () => ({ name, args, inputSchema: this.#repeating.get(name) });
+      const answer = await this.#ask(exchange, call, speaker);
+      return readResult(what, answer, speaker.redact);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#sessions.close();
+  }
+
+  /** Asks once; again only when the server refused, unread, a call whose headers it missed. */
+  async #ask(exchange: Exchange, call: () => ToolCall, speaker: Speaker): Promise<unknown> {
+    const { signal } = speaker.scope;
+    try {
+      return await askForResult(exchange.client, call(), signal);
+    } catch (error) {
+      if (protocolCode(error) !== HEADER_MISMATCH) throw error;
+      await this.#read(exchange, speaker);
+      return askForResult(exchange.client, call(), signal);
+    }
+  }
+
+  async #read(exchange: Exchange, { scope }: Speaker): Promise<Outcome<readonly Tool[]>> {
+    const list = await readToolList(async (cursor) =>
+      ok(await askForPage(exchange.client, cursor, scope.signal)),
+    );
+    if (!list.ok) return list;
+    const { tools, aside } = list.value;
+    this.#repeating = new Map(
+      tools.flatMap(({ name, inputSchema }) =>
+        JSON.stringify(inputSchema).includes('"x-mcp-header"') ? [[name, inputSchema]] : [],
+      ),
+    );
+    this.notices.left(aside);
+    this.notices.met(exchange.client.getServerVersion());
+    return ok(tools);
+  }
+
+  /** Runs one operation on a connection of its own; a session that the server lost is made anew once. */
+  async #exchange<T>(
+    what: string,
+    caller: Scope,
+    work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    const { id, timeoutMs } = this.#options;
+    if (this.#closed) return fail("unavailable", `${id} is closed.`);
+    const run = async (scope: Scope): Promise<Outcome<T>> => {
+      const headers = await this.#headers(scope);
+      if (!headers.ok) return headers;
+      const endpoint = this.#endpoint(headers.value, scope);
+      const speaker = { what, redact: endpoint.redact, scope };
+      const first = await this.#attempt(endpoint, speaker, work);
+      return first === "session lost" ? this.#lastAttempt(endpoint, speaker, work) : first;
+    };
+    return timeoutMs === undefined ? run(caller) : withDeadline(caller, timeoutMs, what, run);
+  }
+
+  async #lastAttempt<T>(
+    endpoint: Endpoint,
+    speaker: Speaker,
+    work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T>> {
+    const outcome = await this.#attempt(endpoint, speaker, work);
+    if (outcome !== "session lost") return outcome;
+    return fail(
+      "unavailable",
+      `The server of ${endpoint.id} ends its sessions as soon as they begin.`,
+    );
+  }
+
+  async #attempt<T>(
+    endpoint: Endpoint,
+    speaker: Speaker,
+    work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
+  ): Promise<Outcome<T> | "session lost"> {
+    const { scope } = speaker;
+    const owner = this.#owner(scope);
+    const peer = await this.#sessions.peer(owner, endpoint, scope);
+    if (!peer.ok) return peer;
+    const exchange = await Exchange.make(endpoint, peer.value, 0);
+    try {
+      hearToolChanges(exchange.client, () => this.notices.toolsChanged());
+      await exchange.connect(scope.signal);
+      return await work(exchange, speaker);
+    } catch (error) {
+      const refusal = exchange.refusal(error);
+      if (refusal instanceof SessionLost && !scope.signal.aborted) {
+        this.#sessions.forget(owner, peer.value);
+        return "session lost";
+      }
+      if (mayHaveChanged(peer.value, error)) this.#sessions.forgetEra(owner, peer.value);
+      return failureOf(refusal ?? error, speaker);
+    } finally {
+      exchange.end(scope);
+    }
+  }
+
+  #endpoint(headers: Readonly<Record<string, string>>, scope: Scope): Endpoint {
+    const { id, redirects = "none" } = this.#options;
+    return {
+      url: this.#url,
+      headers,
+      redact: redactor(Object.values(headers)),
+      id,
+      maxBytes: this.#maxBytes,
+      redirects,
+      now: () => scope.now(),
+    };
+  }
+
+  #headers(scope: Scope): Promise<Outcome<Readonly<Record<string, string>>>> {
+    const { headers = {} } = this.#options;
+    return typeof headers === "function" ? headers(scope) : Promise.resolve(ok(headers));
+  }
+
+  /** Callers with credentials of their own must not meet in one session. */
+  #owner(scope: Scope): string {
+    return typeof this.#options.headers === "function" ? scope.principal : "";
+  }
+}
+
+/** Whether a server may speak another generation than it did; one that keeps a session does not. */
+function mayHaveChanged(peer: Peer, error: unknown): boolean {
+  if (peer.era === "legacy" && peer.sessionId) return false;
+  const [code, status] = [protocolCode(error), statusOf(error)];
+  if (code !== undefined) return OTHER_ERA_CODES.has(code);
+  return status !== undefined && OTHER_ERA_STATUSES.has(status);
+}

@@ -1,0 +1,254 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+
+const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
+const CONNECTA = new URL("../../dist/server/index.js", import.meta.url).href;
+const SECRET = "s3cret-value";
+
+/** A server of the older generation whose tools tell what its process was given. */
+const SERVER = `
+import { createInterface } from "node:readline";
+import { basename } from "node:path";
+const tool = (name, annotations) => ({ name, description: "A tool.", inputSchema: { type: "object" }, annotations });
+const answers = {
+  initialize: { protocolVersion: "2025-06-18", capabilities: { tools: {} }, serverInfo: { name: "t", version: "1" } },
+  "tools/list": { tools: [
+    tool("cwd_" + basename(process.cwd())), tool("arg_" + process.argv[2]),
+    tool("env_" + process.env.FROM_FILE + "_" + process.env.OWN + "_" + process.env.NOT_NAMED),
+    tool("send_mail", { readOnlyHint: true }), tool("look"), tool("drop"),
+  ] },
+  "tools/call": { content: [{ type: "text", text: "called" }] },
+};
+process.stderr.write("a word on stderr\\n");
+if (process.argv[2] === "die") process.exit(1);
+for await (const line of createInterface({ input: process.stdin })) {
+  const { id, method } = JSON.parse(line);
+  if (id === undefined) continue;
+  const result = answers[method];
+  const answer = result ? { result } : { error: { code: -32601, message: "Method not found" } };
+  process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...answer }) + "\\n");
+}
+`;
+
+let folder: string;
+beforeAll(() => {
+  folder = realpathSync(mkdtempSync(join(tmpdir(), "connecta-mcp-")));
+  for (const name of [".vscode", "inner", "bare"]) mkdirSync(join(folder, name));
+  write("server.mjs", SERVER);
+  write(".env", "FROM_FILE=file\nOWN=overwritten\n");
+  const command = process.execPath;
+  const local = { command, args: ["${workspaceFolder}/server.mjs", "a"] };
+  write(
+    ".vscode/mcp.json",
+    `{ // as an editor keeps it
+      "servers": { "local one": ${JSON.stringify({
+        ...local,
+        envFile: "${workspaceFolder}/.env",
+        env: { OWN: "${env:OWN}" },
+        cwd: "inner",
+        readOnly: ["look"],
+        hide: ["drop", "nothing"],
+        colour: 1,
+      })}, } }`,
+  );
+  write("bad.json", JSON.stringify({ mcpServers: { web: { url: "https://x/?key=${NONE}" } } }));
+  write(
+    "mixed.json",
+    JSON.stringify({
+      mcpServers: {
+        crm: local,
+        web: { url: "${OWN}", headers: { A: "${NONE}" } },
+        dead: { ...local, args: ["${workspaceFolder}/server.mjs", "die"] },
+      },
+    }),
+  );
+  write("broken.json", "{ mcpServers: 1 }");
+  write(
+    "deployment.mjs",
+    `import { api } from "${CONNECTA}";
+    export default { connectors: [api({ id: "crm", tools: { get: {
+      description: "Get.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true }, handler: () => 7 } } })] };`,
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+const children = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+  children.clear();
+});
+
+/** Starts the command in the folder, with one variable that is a secret and one that is nobody's. */
+function start(args: readonly string[], cwd = folder) {
+  const env = { ...process.env, OWN: SECRET, NOT_NAMED: "not handed on" };
+  const child = spawn(process.execPath, [BIN, ...args], { cwd, env });
+  children.add(child);
+  let [stdout, stderr] = ["", ""];
+  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
+  const url = new Promise<string>((resolve) => {
+    child.stdout.on("data", (data: Buffer) => {
+      stdout += String(data);
+      const line = /^listening (\S+)$/m.exec(stdout);
+      if (line?.[1]) resolve(line[1]);
+    });
+    child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
+  });
+  return { child, ended, url, stdout: () => stdout, stderr: () => stderr };
+}
+
+async function run(...args: string[]) {
+  const started = start(args);
+  const code = await started.ended;
+  return { code, stdout: started.stdout(), stderr: started.stderr() };
+}
+
+async function callTool(url: string, address: string): Promise<string> {
+  const response = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name: "call_destructive_tool", arguments: { address } },
+    }),
+  });
+  return response.text();
+}
+
+describe("connecta tools", () => {
+  test("lists the servers of an editor's file, started as the file says", async () => {
+    const { code, stdout, stderr } = await run("tools", "--mcp-config", ".vscode/mcp.json");
+    expect(stderr).toContain('"local one" is called local-one here.');
+    expect(stderr).toContain('"local one" has "colour", which is not known here.');
+    expect(stdout).toContain("local-one: 6 tools, 2 read-only, 3 needs approval, 1 hidden\n");
+    expect(stdout).toMatch(/^ {2}! {2}send_mail +read-only +annotation +counts as reading/m);
+    expect(stdout).toMatch(/^ +look +read-only +config$/m);
+    expect(stdout).toMatch(/^ +drop +hidden +config$/m);
+    expect(stdout).toContain("cwd_inner");
+    expect(stdout).toContain(`env_file_${SECRET}_undefined`);
+    expect(code).toBe(0);
+  });
+
+  test("--json says the same to programs", async () => {
+    const { code, stdout } = await run(
+      "tools",
+      "local-one",
+      "--mcp-config",
+      ".vscode/mcp.json",
+      "--json",
+    );
+    const [connector] = JSON.parse(stdout) as { tools: { name: string }[] }[];
+    expect(connector).toMatchObject({ connector: "local-one", ok: true });
+    expect(connector?.tools[0]).toEqual({
+      name: "send_mail",
+      class: "read-only",
+      why: "annotation",
+      note: 'counts as reading, its name says "send"',
+      suspicious: true,
+    });
+    expect(code).toBe(0);
+  });
+
+  test("lists a config file beside other files, and ends with 1 when a server is missing", async () => {
+    const { code, stdout, stderr } = await run(
+      "tools",
+      "--config",
+      "deployment.mjs",
+      "--mcp-config",
+      "mixed.json",
+      "--mcp-config",
+      ".vscode/mcp.json",
+    );
+    expect(stderr).toContain('mixed.json: "crm" is called crm-2 here.');
+    expect(stderr).toContain('mixed.json: "web" is left out: it needs the variable NONE.');
+    expect(stdout.match(/^[\w-]+: /gm)).toEqual(["dead: ", "crm-2: ", "local-one: ", "crm: "]);
+    expect(stdout).toContain("dead: not loaded (");
+    expect(stdout).toContain("  | a word on stderr\n");
+    expect(code).toBe(1);
+  });
+
+  test("of one connector ends with 0 when that one is there", async () => {
+    const args = ["--config", "deployment.mjs", "--mcp-config", "mixed.json"];
+    expect((await run("tools", "crm", ...args)).code).toBe(0);
+    expect((await run("tools", "dead", ...args)).code).toBe(1);
+  });
+
+  test.each([
+    [
+      "an unknown connector",
+      ["tools", "crn", "--config", "deployment.mjs"],
+      "no connector crn; there are: crm.",
+    ],
+    [
+      "a file that is not there",
+      ["tools", "--mcp-config", "none.json"],
+      "none.json cannot be read (ENOENT).",
+    ],
+    ["a file that is no JSON", ["tools", "--mcp-config", "broken.json"], "see line 1, column 3."],
+    ["an option of another command", ["tools", "--port", "1"], "connecta tools takes no --port"],
+    ["an option of this command", ["serve", "--json"], "connecta serve takes no --json"],
+    ["too many words", ["tools", "a", "b"], "Say one command"],
+  ])("%s is one line and exit code 1", async (_, args, line) => {
+    const { code, stdout, stderr } = await run(...args);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(stderr).toContain(line);
+  });
+
+  test("E4: no output holds the value of a variable that a message could have quoted", async () => {
+    const { stdout, stderr } = await run("tools", "--mcp-config", "mixed.json");
+    expect(stderr).toContain('"web" is left out');
+    expect(stdout + stderr).not.toContain(SECRET);
+  });
+});
+
+describe("connecta serve --mcp-config", () => {
+  test("serves the servers of a file without any config file, and ends them with itself", async () => {
+    const args = ["serve", "--mcp-config", join("..", ".vscode", "mcp.json"), "--port", "0"];
+    const started = start(args, join(folder, "bare"));
+    const url = await started.url;
+    expect(await callTool(url, "local-one.arg_a")).toContain("called");
+    expect(await callTool(url, "local-one.drop")).toContain("unknown_tool");
+    started.child.kill("SIGTERM");
+    expect(await started.ended).toBe(0);
+    expect(started.stdout()).toBe(`listening ${url}\n`);
+    expect(started.stderr().trimEnd().split("\n")).toEqual([
+      'connecta: ../.vscode/mcp.json: "local one" has "colour", which is not known here.',
+      'connecta: ../.vscode/mcp.json: "local one" is called local-one here.',
+      'connecta: hide of local-one names "nothing", which is no tool of it.',
+    ]);
+  });
+
+  test("serves them beside a config file", async () => {
+    const started = start([
+      "serve",
+      "--config",
+      "deployment.mjs",
+      "--mcp-config",
+      "mixed.json",
+      "--port",
+      "0",
+    ]);
+    const url = await started.url;
+    expect(await callTool(url, "crm.get")).toContain("7");
+    expect(await callTool(url, "crm-2.arg_a")).toContain("called");
+    started.child.kill("SIGTERM");
+    expect(await started.ended).toBe(0);
+  });
+
+  test("without a usable server and without a config file it does not start", async () => {
+    const { code, stdout, stderr } = await run("serve", "--mcp-config", "bad.json", "--port", "0");
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr).toContain('"web" is left out: it needs the variable NONE.');
+    expect(stderr).toContain("connecta: no server of bad.json can be used.");
+  });
+});

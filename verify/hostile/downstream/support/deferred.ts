@@ -1,0 +1,14 @@
+/** A promise that somebody else settles. */
+export interface Deferred<T> {
+  readonly promise: Promise<T>;
+  resolve(value: T): void;
+}
+
+/** Makes a promise that is settled from outside. */
+export function deferred<T = void>(): Deferred<T> {
+  let resolve: (value: T) => void = () => undefined;
+  const promise = new Promise<T>((settle) => {
+    resolve = settle;
+  });
+  return { promise, resolve: (value) => resolve(value) };
+}
