@@ -51,12 +51,8 @@ export function createMcp(options: McpOptions): McpHttpHandler {
     () => {
       const server = new Server(info, serverOptions);
       server.setRequestHandler("tools/list", () => list);
-      server.setRequestHandler("tools/call", (request, context) => {
-        const { name, arguments: args } = request.params;
-        if (isToolName(name)) return guarded(name, args, options, context);
-        const shown = clampUtf8(name, LIMITS.nameBytes.value);
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}`);
-      });
+      // A registered handler's result is held against the blocks that the package knows.
+      server.fallbackRequestHandler = (request, context) => call(request, options, context);
       server.setRequestHandler("resources/list", () => ({ resources: [] }));
       server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
       server.setRequestHandler("resources/read", (request) => {
@@ -72,6 +68,27 @@ export function createMcp(options: McpOptions): McpHttpHandler {
       onerror: (error) => options.onError(error, "a request"),
     },
   );
+}
+
+/** Serves `tools/call`; every other method that reaches it does not exist. */
+function call(
+  request: {
+    readonly method: string;
+    readonly params?: Readonly<Record<string, unknown>> | undefined;
+  },
+  options: McpOptions,
+  context: ServerContext,
+): Promise<CallToolResult> {
+  if (request.method !== "tools/call") {
+    throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
+  }
+  const { name, arguments: args } = request.params ?? {};
+  if (typeof name !== "string") {
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, "tools/call needs a name.");
+  }
+  if (isToolName(name)) return guarded(name, args, options, context);
+  const shown = clampUtf8(name, LIMITS.nameBytes.value);
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}`);
 }
 
 /** Runs one tool within the scope of its request; a throw here is a bug and says nothing. */
