@@ -8,6 +8,7 @@ export default function readsPrelude({ names, render }: ReadsConfig): void {
   const shell = window.parent;
   document.currentScript?.remove();
 
+  const root = document.documentElement;
   const pending = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>();
   let closed: ReadFailure | undefined;
   let last = 0;
@@ -33,6 +34,11 @@ export default function readsPrelude({ names, render }: ReadsConfig): void {
 
   const read = (name: string, args?: unknown) =>
     new Promise<unknown>((resolve, reject) => {
+      // document.open() keeps this window but none of its listeners: nobody would hear of the end.
+      if (document.documentElement !== root) {
+        const message = "The view was replaced; its reads have ended.";
+        closed ??= { code: "reads_unavailable", message, retryable: false };
+      }
       if (closed) return reject(rejection(closed));
       const id = ++last;
       pending.set(id, { resolve, reject });

@@ -200,6 +200,8 @@ export function startShell(host: Window): void {
 
 const ignore = () => undefined;
 
+const FAILED = "The call failed.";
+
 function wordsOf(
   arrival: Exclude<Arrival, { state: "view" | "none" }>,
 ): ["malformed" | "failed" | "refused" | "dropped", string, string?] {
@@ -207,9 +209,9 @@ function wordsOf(
     case "malformed":
       return ["malformed", `This view cannot be shown: ${arrival.message}.`];
     case "failed":
-      return ["failed", arrival.message, arrival.code];
+      return ["failed", arrival.message.trim() || FAILED, arrival.code.trim() || "error"];
     case "refused":
-      return ["refused", arrival.message || "The call failed."];
+      return ["refused", arrival.message.trim() || FAILED];
     case "dropped":
       return ["dropped", "This host removed the view; the text answer stands."];
   }

@@ -138,6 +138,21 @@ describe("the prelude of a view with reads", () => {
     port.close();
   });
 
+  test("V9: ends the reads of a document that was replaced in its window", async () => {
+    const { connecta, port, asked } = install();
+    const root = document.documentElement;
+    root.remove();
+    document.append(document.createElement("html"));
+    try {
+      await expect(connecta.read("page")).rejects.toMatchObject({ code: "reads_unavailable" });
+      expect(asked).toEqual([]);
+    } finally {
+      document.documentElement.remove();
+      document.append(root);
+    }
+    port.close();
+  });
+
   test("rejects everything once the shell has closed the reads", async () => {
     const { connecta, port } = install();
     const waiting = connecta.read("page").catch((reason: unknown) => reason);
