@@ -169,6 +169,63 @@ describe("the room of a view", () => {
     await changeContext(opened, { containerDimensions: { height: 250 } });
     await expect.poll(() => heights(opened)).toEqual([400, 250]);
   });
+
+  test("follows the edges that a device covers, while the view is open", async () => {
+    const opened = await open({ hostContext: { containerDimensions: { height: 400 } } });
+    const inner = await opened.inner();
+    await inner.evaluate("window.kept = true");
+    const frame = opened.shell().locator("iframe");
+    const full = { x: 24, y: 24, width: 720, height: 400 };
+    expect(await frame.boundingBox()).toEqual(full);
+    const turn = async (safeAreaInsets: object, box: object) => {
+      await changeContext(opened, { safeAreaInsets });
+      await expect.poll(() => frame.boundingBox()).toEqual(box);
+    };
+    // A phone in a hand, turned, and laid on a table.
+    await turn(
+      { top: 47, right: 0, bottom: 34, left: 0 },
+      { x: 24, y: 71, width: 720, height: 319 },
+    );
+    await turn(
+      { top: 0, right: 47, bottom: 21, left: 47 },
+      { x: 71, y: 24, width: 626, height: 379 },
+    );
+    await turn({ top: 0, right: 0, bottom: 0, left: 0 }, full);
+    expect(await inner.evaluate("window.kept")).toBe(true);
+    expect(await heights(opened)).toEqual([400]);
+    expect(opened.complaints).toEqual([]);
+  });
+});
+
+describe("a person who asked for less motion", () => {
+  const MOVING = `<style>p { animation: slide 1s infinite }
+    @keyframes slide { to { translate: 9px } }
+    @media (prefers-reduced-motion: reduce) { p { animation: none } }</style>`;
+  test.each([
+    ["without reads", undefined],
+    ["with reads", READS],
+  ])(
+    "is known to the view, from the first and when they change their mind, %s",
+    async (_, reads) => {
+      const opened = await open({}, MOVING + PAGE, reads);
+      const inner = await opened.inner();
+      const motion = () =>
+        inner.evaluate(() => ({
+          reduced: matchMedia("(prefers-reduced-motion: reduce)").matches,
+          running: document.getAnimations().length,
+        }));
+      expect(await motion()).toEqual({ reduced: false, running: 1 });
+      await opened.page.emulateMedia({ reducedMotion: "reduce" });
+      await expect.poll(motion).toEqual({ reduced: true, running: 0 });
+      await opened.remount("reload");
+      await expect
+        .poll(async () => (await opened.inner()).evaluate("document.getAnimations().length"))
+        .toBe(0);
+      await opened.page.emulateMedia({ reducedMotion: "no-preference" });
+      const again = await opened.inner();
+      await expect.poll(() => again.evaluate(() => document.getAnimations().length)).toBe(1);
+    },
+  );
 });
 
 describe("full screen", () => {

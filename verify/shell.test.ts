@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { HostConfig } from "./shell/host-page.ts";
 import * as results from "./shell/results.ts";
+import { heard } from "./shell/sight.ts";
 import { Stage, type Opened } from "./shell/stage.ts";
 
 let stage: Stage;
@@ -80,6 +81,61 @@ describe("the handshake", () => {
       id: "bye",
       result: {},
     });
+  });
+});
+
+describe("the policy of the page", () => {
+  const READS = { item: { address: "shop.item" } };
+  const landing = () => Promise.resolve(results.valueResult("landed"));
+  const violations = ({ complaints }: Opened) =>
+    complaints.filter((complaint) => complaint.startsWith("violation of"));
+
+  test("is violated in no state, by no part of the shell or of what it is built from", async () => {
+    const context = { theme: "dark", availableDisplayModes: ["inline", "fullscreen"] };
+    const opened = await stage.open({ hostContext: context }, landing);
+    const states = [
+      results.viewResult(PAGE, READS),
+      results.viewResult(PAGE),
+      results.plainResult,
+      results.failedResult,
+      results.droppedResult,
+      results.malformedResult,
+    ];
+    for (const result of states) {
+      await opened.deliver(result);
+      await heard(opened);
+      if (result === states[0]) {
+        expect(await (await opened.inner()).evaluate(`connecta.read("item")`)).toBe("landed");
+      }
+      await opened.remount("reload");
+    }
+    await line(opened);
+    expect(violations(opened)).toEqual([]);
+    expect(opened.complaints).toEqual([]);
+  });
+
+  test("would be heard to be violated: in the shell and in a view, by a compiler and by a picture", async () => {
+    const probe = `<script>try { new Function("") } catch {}</script>`;
+    const picture = `<img alt="" src="${stage.origin}/picture.png">`;
+    const opened = await stage.open({ result: results.viewResult(probe + picture) });
+    await opened.inner();
+    await expect
+      .poll(() => [...new Set(violations(opened))])
+      .toEqual([
+        "violation of script-src by eval",
+        `violation of img-src by ${stage.origin}/picture.png`,
+      ]);
+    const shell = await stage.open({ result: results.plainResult });
+    await shell.shell().evaluate(() => {
+      const script = document.createElement("script");
+      // Later: what the driver of the browser runs itself may compile what it likes.
+      script.textContent = `setTimeout(() => { try { new Function("") } catch {} })`;
+      document.head.append(script);
+    });
+    await expect
+      .poll(() => [...new Set(violations(shell))])
+      .toEqual(["violation of script-src by eval"]);
+    expect(stage.requests).not.toContain("/picture.png");
   });
 });
 

@@ -1,44 +1,16 @@
-import { createServer, type Server } from "node:http";
-import { getRequestListener } from "@hono/node-server";
 import type { Browser } from "playwright";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { openHostPage, type HostPage as Served } from "../server/node/host-page.ts";
-import {
-  launchChromium,
-  mustBeQuiet,
-  openWatched,
-  OUT,
-  ROOT,
-  type Watched,
-} from "./support/chromium.ts";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { launchChromium, mustBeQuiet, openWatched, OUT, type Watched } from "./support/chromium.ts";
 import { appears, eventually, HostPage } from "./support/page.ts";
+import { coloursOf } from "./support/picture.ts";
+import { servePreview, type PreviewSite } from "./support/preview.ts";
 
 let browser: Browser;
-let server: Server;
-let served: Served | undefined;
-let origin: string;
+let site: PreviewSite;
 let watched: Watched | undefined;
 
 beforeAll(async () => {
-  browser = await launchChromium();
-  // Nothing but the page's own files: the preview needs no MCP endpoint.
-  server = createServer(
-    getRequestListener(async (request) => {
-      const answer = await served?.fetch(request);
-      return answer ?? new Response("not found", { status: 404 });
-    }),
-  );
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  if (typeof address !== "object" || address === null) throw new Error("no port");
-  origin = `http://127.0.0.1:${address.port}`;
-  const opened = await openHostPage({
-    directory: `${ROOT}dist/host`,
-    port: address.port,
-    hostname: "127.0.0.1",
-  });
-  if (!opened.ok) throw new Error(opened.failure.message);
-  served = opened.value;
+  [browser, site] = await Promise.all([launchChromium(), servePreview()]);
 });
 
 afterEach(async () => {
@@ -49,19 +21,24 @@ afterEach(async () => {
 
 afterAll(async () => {
   await browser.close();
-  await served?.close();
-  server.closeAllConnections();
-  await new Promise((resolve) => server.close(resolve));
+  await site.close();
 });
 
 async function preview(fixture: string, options = {}): Promise<HostPage> {
   watched = await openWatched(browser, options);
   const host = new HostPage(watched.page);
   await watched.page.clock.install();
-  await host.open(origin, `/?fixture=${fixture}`);
+  await host.open(site.origin, `/?fixture=${fixture}`);
   return host;
 }
 
+type Box = { x: number; y: number; width: number; height: number };
+const inside = ({ x, y, width, height }: Box, edge: number): Box => ({
+  x: x + edge,
+  y: y + edge,
+  width: width - 2 * edge,
+  height: height - 2 * edge,
+});
 const methods = async (host: HostPage) => (await host.rows()).map(({ method }) => method);
 
 test("waiting: a quiet line appears once a moment has passed, and the view follows", async () => {
@@ -143,6 +120,74 @@ test("torn down: the shell answers at once and its frame goes", async () => {
   await host.page.getByRole("button", { name: "Tear down" }).click();
   await eventually(() => host.page.locator("iframe").count()).toBe(0);
   expect(await methods(host)).toContain("result of ui/resource-teardown");
+});
+
+test("torn down, but still in the page: the view stays, and its reads say why they have ended", async () => {
+  const host = await preview("torn-down");
+  await host.view.getByRole("button", { name: "Next page" }).click();
+  const words = "reads_unavailable: The host has closed this view.";
+  expect(await appears(host.view.getByText(words))).toBe(true);
+  await eventually(() => methods(host)).toContain("result of ui/resource-teardown");
+  expect((await methods(host)).filter((method) => method.includes("tools/call"))).toEqual([]);
+});
+
+describe.each([
+  ["a window", 1280],
+  ["a narrow window", 768],
+])("hosts that take no size from their views, in %s", (_, width) => {
+  const HEIGHTS = { "400px": 400, "650px": 650, "800px": 800, "75vh": 1200 };
+  const open = (fixture: string) => preview(fixture, { viewport: { width, height: 1600 } });
+  /** The view's frame as it is painted, but for its edges: the page around it has round corners. */
+  async function look(host: HostPage) {
+    const frame = host.page.locator(".stage iframe");
+    const box = (await frame.boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+    const clip = inside(box, 12);
+    const scrolls = await host.shell.locator("html").evaluate((root) => {
+      const { scrollHeight, clientHeight, scrollWidth, clientWidth } = root;
+      return scrollHeight > clientHeight || scrollWidth > clientWidth;
+    });
+    const colours = await coloursOf(host.page, await host.page.screenshot({ clip }));
+    return { height: box.height, scrolls, colours };
+  }
+
+  test.each(Object.entries(HEIGHTS))(
+    "U14 no view at %s: not a trace of it",
+    async (css, height) => {
+      const host = await open(`no-view-${css}`);
+      await eventually(() => methods(host)).toContain("ui/notifications/size-changed");
+      await eventually(async () => (await look(host)).colours.length).toBe(1);
+      expect(await look(host)).toMatchObject({ height, scrolls: false });
+    },
+  );
+
+  test("a view fills the frame, and the same look sees it", async () => {
+    const host = await open("view-400px");
+    expect(await appears(host.view.getByText("212 ms"))).toBe(true);
+    const { height, scrolls, colours } = await look(host);
+    expect([height, scrolls]).toEqual([400, false]);
+    expect(colours.length).toBeGreaterThan(8);
+    const view = host.shell.locator("iframe");
+    await eventually(async () => (await view.boundingBox())?.height).toBe(372);
+  });
+});
+
+test("U14 no view where the frame is as high as its container: not a trace of it", async () => {
+  const host = await preview("no-view");
+  await eventually(() => methods(host)).toContain("ui/notifications/size-changed");
+  const frame = host.page.locator(".stage iframe");
+  const panel = await host.page.locator("#panel-view").boundingBox();
+  expect(await frame.boundingBox()).toEqual(panel);
+  const clip = inside(panel ?? { x: 0, y: 0, width: 0, height: 0 }, 12);
+  const colours = await coloursOf(host.page, await host.page.screenshot({ clip }));
+  expect(colours).toHaveLength(1);
+});
+
+test("U14 no view where the host gives as much room as is asked for: one pixel", async () => {
+  const host = await preview("no-view", { viewport: { width: 768, height: 800 } });
+  const frame = host.page.locator(".stage iframe");
+  await eventually(async () => (await frame.boundingBox())?.height).toBe(1);
+  const panels = await host.page.locator(".panels").boundingBox();
+  expect(panels?.height).toBe(1);
 });
 
 test("the theme switch reaches the view while it is open", async () => {

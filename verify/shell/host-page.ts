@@ -16,6 +16,8 @@ export interface HostConfig {
   readonly frameHeight?: number;
   /** Whether messages from any window are taken, not the view's alone: a host without its check. */
   readonly careless: boolean;
+  /** Whether the frame of the view is sandboxed, as it always is but in the control of an attack. */
+  readonly sandboxed?: boolean;
 }
 
 /** One message that passed between host and view. */
@@ -44,7 +46,7 @@ export default function hostPage(config: HostConfig): void {
   const passed: Passed[] = [];
   const frame = document.createElement("iframe");
   frame.id = "view";
-  frame.setAttribute("sandbox", "allow-scripts");
+  if (config.sandboxed !== false) frame.setAttribute("sandbox", "allow-scripts");
   frame.style.cssText = `width:100%;height:${config.frameHeight ?? 40}px;border:0;display:block`;
   document.documentElement.style.colorScheme = config.scheme;
   document.body.style.cssText = "margin:24px";

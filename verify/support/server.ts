@@ -1,8 +1,9 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { ROOT } from "./chromium.ts";
 
-/** The demo deployment with its host page, as a process of its own. */
+/** A server of connecta, as a process of its own. */
 export interface Running {
+  readonly pid: number | undefined;
   /** Without a trailing slash. */
   readonly origin: string;
   /** Everything the process has printed so far. */
@@ -21,9 +22,16 @@ const READY = /^listening (http:\/\/\S+)$/m;
  * @param cwd working directory, whose repository the `git` connector reads
  * @throws with what it printed when it ends before it listens
  */
-export async function startServer(cwd: string): Promise<Running> {
-  const config = `${ROOT}examples/node/connecta.config.mjs`;
-  const args = [`${ROOT}scripts/connecta.mjs`, "dev", "--config", config, "--port", "0"];
+export function startServer(cwd: string): Promise<Running> {
+  return startCommand(["dev", "--config", `${ROOT}examples/node/connecta.config.mjs`], cwd);
+}
+
+/**
+ * Starts a command of connecta that serves, on any free port.
+ * @throws with what it printed when it ends before it listens
+ */
+export async function startCommand(command: readonly string[], cwd: string): Promise<Running> {
+  const args = [`${ROOT}scripts/connecta.mjs`, ...command, "--port", "0"];
   const child = spawn(process.execPath, args, { cwd, stdio: ["ignore", "pipe", "pipe"] });
   const printed = { stdout: "", stderr: "" };
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (printed.stderr += chunk));
@@ -34,15 +42,17 @@ export async function startServer(cwd: string): Promise<Running> {
       if (found !== undefined) resolve(found);
     });
     child.once("exit", (code) => {
-      reject(new Error(`connecta dev ended with ${code}: ${printed.stderr}${printed.stdout}`));
+      reject(
+        new Error(`connecta ${command[0]} ended with ${code}: ${printed.stderr}${printed.stdout}`),
+      );
     });
   });
-  return { origin, printed, stop: () => stop(child) };
+  return { pid: child.pid, origin, printed, stop: () => stop(child) };
 }
 
 async function stop(child: ChildProcess): Promise<void> {
   const ended = new Promise((resolve) => child.once("exit", resolve));
   if (child.exitCode === null) child.kill("SIGTERM");
   const code = child.exitCode ?? (await ended);
-  if (code !== 0) throw new Error(`connecta dev ended with ${String(code)}`);
+  if (code !== 0) throw new Error(`connecta ended with ${String(code)}`);
 }

@@ -18,6 +18,10 @@ export interface Fixture {
   readonly late?: CallToolResult;
   /** Whether the host offers the view server tools. */
   readonly serverTools: boolean;
+  /** Whether the host then asks the view to end, and leaves its frame in the page. */
+  readonly tornDown?: boolean;
+  /** Height of the frame as CSS, in a host that takes no size from its views. */
+  readonly fixedHeight?: string;
 }
 
 /** A result as `execute_code` gives it: envelope twice, payload for the view alone. */
@@ -129,6 +133,33 @@ export const FIXTURES: readonly Fixture[] = [
     input: false,
     late: shown,
     serverTools: true,
+  },
+  {
+    id: "torn-down",
+    title: "Torn down",
+    description: "The host has asked the view to end; what it showed stays, its reads have ended.",
+    input: true,
+    result: success({ result: { page: 1 }, ui: true }, reading),
+    serverTools: true,
+    tornDown: true,
+  },
+  ...["400px", "650px", "800px", "75vh"].map((height): Fixture => ({
+    id: `no-view-${height}`,
+    title: `No view, host fixed at ${height}`,
+    description: `A success without a payload in a host whose views are all ${height} high.`,
+    input: true,
+    result: success({ result: { total: 42 } }),
+    serverTools: true,
+    fixedHeight: height,
+  })),
+  {
+    id: "view-400px",
+    title: "View, host fixed at 400px",
+    description: "A view fills the frame of a host that takes no size from its views.",
+    input: true,
+    result: shown,
+    serverTools: true,
+    fixedHeight: "400px",
   },
 ];
 

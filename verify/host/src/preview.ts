@@ -50,6 +50,7 @@ async function deliver(bench: Workbench, fixture: Fixture): Promise<void> {
   if (shellHtml === undefined) {
     return output.explain("The shell is not built: run “npm run build” first.");
   }
+  fixHeight(fixture.fixedHeight);
   await stage.mount(shellHtml, serverOf(fixture));
   if (fixture.input) void stage.deliver({ kind: "input", arguments: { code: "async () => …" } });
   if (fixture.result) {
@@ -59,7 +60,15 @@ async function deliver(bench: Workbench, fixture: Fixture): Promise<void> {
   if (fixture.cancelled !== undefined) {
     void stage.deliver({ kind: "cancelled", reason: fixture.cancelled });
   }
+  if (fixture.tornDown === true) void stage.deliver({ kind: "teardown" });
   output.tabs.select("tab-view");
+}
+
+/** Lets views have this height and no other, or, without one, the room and the say they always have. */
+function fixHeight(height: string | undefined): void {
+  const place = byId("stage", HTMLElement);
+  place.classList.toggle("fixed", height !== undefined);
+  place.style.setProperty("--fixed-height", height ?? null);
 }
 
 function serverOf(fixture: Fixture): ViewServer {

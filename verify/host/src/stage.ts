@@ -27,7 +27,9 @@ export interface ViewServer {
 export type Delivery =
   | { readonly kind: "input"; readonly arguments: Record<string, unknown> }
   | { readonly kind: "result"; readonly result: CallToolResult }
-  | { readonly kind: "cancelled"; readonly reason: string };
+  | { readonly kind: "cancelled"; readonly reason: string }
+  /** Asks the view to end; its frame stays, as in a host that has yet to take it out of its page. */
+  | { readonly kind: "teardown" };
 
 interface Mounted {
   readonly frame: HTMLIFrameElement;
@@ -124,6 +126,7 @@ export class Stage {
     const { bridge } = mounted;
     if (delivery.kind === "input") await bridge.sendToolInput({ arguments: delivery.arguments });
     else if (delivery.kind === "result") await bridge.sendToolResult(delivery.result);
+    else if (delivery.kind === "teardown") await bridge.teardownResource({});
     else await bridge.sendToolCancelled({ reason: delivery.reason });
   }
 
