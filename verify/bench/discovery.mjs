@@ -3,15 +3,10 @@
 //   node verify/bench/discovery.mjs --queries FILE --catalogs DIR [--misses] [--json FILE]
 // FILE: [{ id, kind, query, relevant: ["connector.tool", …] }]; DIR: one JSON file per connector,
 // { id, tools, serverInfo }. An empty `relevant` is a query that nothing answers.
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
-import { build } from "vite";
-
-const root = fileURLToPath(new URL("../..", import.meta.url));
-const TOP = 8;
+import { connector, openCatalogRoom, round, timed } from "./catalog-room.mjs";
 
 const { values: options } = parseArgs({
   options: {
@@ -29,15 +24,15 @@ if (options.queries === undefined || options.catalogs === undefined) {
 
 const connectors = await readConnectors(options.catalogs);
 const queries = JSON.parse(await readFile(options.queries, "utf8"));
-const { Catalogs, search } = await loadCatalogRoom();
-const catalogs = new Catalogs(connectors);
-const indexMs = await timed(() => find(catalogs, "warm up"));
-const rows = await evaluate(catalogs, queries);
+const room = await openCatalogRoom();
+const catalogs = room.catalogsOf(connectors);
+const indexMs = await timed(() => room.find(catalogs, "warm up"));
+const rows = await evaluate(queries);
 const report = {
   tools: connectors.reduce((sum, { count }) => sum + count, 0),
   connectors: connectors.length,
   indexMs: round(indexMs),
-  queryMs: await cost(
+  queryMs: await room.cost(
     catalogs,
     queries.map(({ query }) => query),
   ),
@@ -49,78 +44,16 @@ print(report);
 if (options.misses) for (const row of rows) if (row.rank !== 1) printMiss(row);
 if (options.json !== undefined) await writeFile(options.json, JSON.stringify(report, null, 2));
 
-/** Builds the catalog room on its own, so that it can be measured without a server. */
-async function loadCatalogRoom() {
-  const outDir = await mkdtemp(join(tmpdir(), "connecta-discovery-"));
-  try {
-    await build({
-      root,
-      configFile: false,
-      logLevel: "error",
-      publicDir: false,
-      ssr: { noExternal: true },
-      build: {
-        ssr: true,
-        outDir,
-        emptyOutDir: false,
-        target: "node20",
-        rollupOptions: {
-          input: {
-            catalogs: join(root, "server/catalog/catalogs.ts"),
-            search: join(root, "server/catalog/search.ts"),
-          },
-          output: { entryFileNames: "[name].mjs", chunkFileNames: "[name].mjs" },
-        },
-      },
-    });
-    const load = (name) => import(pathToFileURL(join(outDir, name)).href);
-    return { ...(await load("catalogs.mjs")), ...(await load("search.mjs")) };
-  } finally {
-    await rm(outDir, { recursive: true, force: true });
-  }
-}
-
 async function readConnectors(directory) {
   const files = (await readdir(directory)).filter((name) => name.endsWith(".json")).sort();
   const lists = await Promise.all(files.map((name) => readFile(join(directory, name), "utf8")));
   return lists.map((text) => connector(JSON.parse(text)));
 }
 
-function connector({ id, tools, serverInfo }) {
-  const listed = tools.map((tool) => ({ description: "", annotations: {}, ...tool }));
-  return {
-    id,
-    kind: "mcp",
-    count: listed.length,
-    ownTitle: () => serverInfo?.title ?? serverInfo?.name,
-    listTools: async () => ({ ok: true, value: listed }),
-    callTool: async () => ({
-      ok: false,
-      failure: { code: "internal", message: "", retryable: false },
-    }),
-  };
-}
-
-function scope() {
-  return {
-    signal: new AbortController().signal,
-    now: () => Date.now(),
-    defer: (task) => void task,
-    principal: "anonymous",
-    requestId: "bench",
-  };
-}
-
-async function find(within, query) {
-  const page = await search(within, { query, limit: TOP }, { maxLimit: 100 }, scope());
-  if (!page.ok) throw new Error(`${query}: ${page.failure.message}`);
-  return page.value;
-}
-
-async function evaluate(within, asked) {
+async function evaluate(asked) {
   const found = [];
   for (const { kind, query, relevant } of asked) {
-    const page = await find(within, query);
+    const page = await room.find(catalogs, query);
     const addresses = page.tools.map(({ address }) => address);
     const at = addresses.findIndex((address) => relevant.includes(address));
     const rank = at < 0 ? undefined : at + 1;
@@ -159,65 +92,11 @@ function marking(rows) {
   };
 }
 
-/** Median and 95th percentile of a query, in milliseconds, warm. */
-async function cost(within, asked) {
-  const times = [];
-  for (let round = 0; round < 6; round++) {
-    for (const query of asked) {
-      const ms = await timed(() => find(within, query));
-      if (round > 0) times.push(ms);
-    }
-  }
-  times.sort((a, b) => a - b);
-  return {
-    p50: round(times[times.length >> 1]),
-    p95: round(times[Math.floor(times.length * 0.95)]),
-  };
-}
-
-/** The same on made-up catalogs of growing size, whose tools share most of their words. */
+/** The same on made-up catalogs of growing size. */
 async function synthetic() {
-  const nouns = "account contact deal invoice ticket order project task message report".split(" ");
-  const verbs = "list get search count export compare update create archive audit".split(" ");
   const made = {};
-  for (const size of [90, 2_000, 10_000]) {
-    const lists = Array.from({ length: 10 }, (_, c) => ({
-      id: `shop${c}`,
-      tools: Array.from({ length: size / 10 }, (_, i) => {
-        const [verb, noun] = [verbs[i % 10], nouns[(i + c) % 10]];
-        return {
-          name: `${verb}_${noun}_${i}`,
-          description: `${verb} ${noun} data of shop ${c}, shard ${i}. Use it when a task needs ${noun} details filtered by owner, status or date.`,
-          inputSchema: {
-            type: "object",
-            properties: {
-              query: { type: "string", description: `Filter expression for ${noun}` },
-              status: { type: "string", enum: ["open", "closed"] },
-              limit: { type: "integer", description: "Page size" },
-            },
-          },
-        };
-      }),
-    }));
-    const within = new Catalogs(lists.map(connector));
-    const indexing = round(await timed(() => find(within, "warm up")));
-    const asked = ["list open invoices", "get contact details", "shop3 audit ticket by owner"];
-    made[size] = {
-      indexMs: indexing,
-      ...(await cost(within, Array.from({ length: 20 }, () => asked).flat())),
-    };
-  }
+  for (const size of [90, 2_000, 10_000]) made[size] = await room.madeUp(size);
   return made;
-}
-
-async function timed(work) {
-  const from = performance.now();
-  await work();
-  return performance.now() - from;
-}
-
-function round(value) {
-  return Math.round(value * 1000) / 1000;
 }
 
 function print({ kinds, marking: marked, ...rest }) {

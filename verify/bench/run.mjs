@@ -5,6 +5,7 @@ import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { findDriver, floorScript, OUT } from "./driver.mjs";
 import { calls } from "./rows/calls.mjs";
+import { catalogs } from "./rows/catalogs.mjs";
 import { afterCancelled, computing } from "./rows/computing.mjs";
 import { hostile } from "./rows/hostile.mjs";
 import { coldStart, memory } from "./rows/process.mjs";
@@ -26,6 +27,7 @@ const SECTIONS = {
   cancelled: afterCancelled,
   hostile,
   search,
+  catalogs,
   memory,
   cold: coldStart,
   view,

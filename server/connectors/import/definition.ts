@@ -27,6 +27,7 @@ export interface ProcessServer extends Own {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly idleMs?: number;
+  readonly startTimeoutMs?: number;
 }
 
 /** What a definition comes to; the reasons and remarks complete a sentence about the server. */
@@ -44,7 +45,8 @@ const OF_THE_PROTOCOL = /^(?:accept|host|connection|transfer-encoding|content-.*
 /** What of a definition is read, by what becomes of it. */
 const OWN = ["title", "description", "usageGuide", "timeoutMs", "readOnly", "approval", "hide"];
 const REMOTE = ["url", "serverUrl", "httpUrl", "headers", "protocol"];
-const PROCESS = ["command", "args", "env", "envFile", "cwd", "idleMs"];
+const TIMES = ["idleMs", "startTimeoutMs"];
+const PROCESS = ["command", "args", "env", "envFile", "cwd", ...TIMES];
 const BOTH = ["type", "transport", "disabled", "enabled", "disabledTools", "excludeTools"];
 /** Lists of what another client may call unasked; here tools are classified, not trusted. */
 const TRUST = ["alwaysAllow", "autoApprove", "trust"];
@@ -126,10 +128,10 @@ function readProcess(
   const cwd = typeof fields.cwd === "string" ? { cwd: expansion.text(fields.cwd) } : {};
   const args = list.map((argument) => expansion.text(String(argument)));
   const command = expansion.text(program);
-  const idle = pick(fields, ["idleMs"]) as Pick<ProcessServer, "idleMs">;
+  const times = pick(fields, TIMES) as Pick<ProcessServer, "idleMs" | "startTimeoutMs">;
   return {
     use: "process",
-    options: { ...own, ...idle, command, args, env: { ...file, ...older, ...env }, ...cwd },
+    options: { ...own, ...times, command, args, env: { ...file, ...older, ...env }, ...cwd },
   };
 }
 

@@ -255,7 +255,10 @@ describe("a server of a file", () => {
       readOnly: ["r"],
       approval: ["p"],
     };
-    expect(one({ command: "x", idleMs: 9, ...own }).made).toMatchObject([{ idleMs: 9, ...own }]);
+    const times = { idleMs: 9, startTimeoutMs: 7 };
+    const process = one({ command: "x", ...times, ...own });
+    expect(process.made).toMatchObject([{ ...times, ...own }]);
+    expect(process.said).toEqual([]);
     expect(one({ url: "https://a.example", protocol: "legacy", ...own }).made).toMatchObject([
       { protocol: "legacy", ...own },
     ]);
