@@ -11,6 +11,7 @@ import {
 } from "./shared/limits.ts";
 import { Notice } from "./shared/notice.ts";
 import { policyProblem } from "./shared/policy.ts";
+import type { Storage } from "./shared/storage.ts";
 import { clampUtf8, kindOf } from "./shared/text.ts";
 
 /** A deployment: everything that exists, written down once. */
@@ -34,6 +35,8 @@ export interface ConnectaConfig {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
   };
+  /** Where tool lists survive a restart, such as `sqliteStorage`; closed with the deployment. */
+  readonly storage?: Storage;
   /**
    * Told of faults that no caller sees, and what they happened to; writes the place, never the
    * text, to stderr when omitted.
@@ -52,6 +55,7 @@ export interface ReadyConfig {
   readonly authenticate: Authenticate | undefined;
   readonly allowedHosts: readonly string[] | undefined;
   readonly allowedOrigins: readonly string[];
+  readonly storage: Storage | undefined;
   readonly onError: (error: Error, what: string) => void;
 }
 
@@ -98,6 +102,7 @@ const OPTIONS = z.strictObject({
   http: z
     .strictObject({ allowedHosts: names.optional(), allowedOrigins: names.optional() })
     .optional(),
+  storage: z.unknown().optional(),
   onError: z.function().optional(),
 });
 
@@ -114,6 +119,7 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
     throw new ConfigError("executor is missing: on Node use listen(), or pass quickjsExecutor().");
   }
   checkConnectors(config.connectors);
+  checkStorage(config.storage);
   return {
     name: config.name ?? "connecta",
     instructions: config.instructions,
@@ -124,6 +130,7 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
     authenticate: readAuth(config.auth),
     allowedHosts: config.http?.allowedHosts,
     allowedOrigins: config.http?.allowedOrigins ?? [],
+    storage: config.storage,
     onError: config.onError ?? printWhere,
   };
 }
@@ -186,6 +193,17 @@ function checkConnectors(connectors: unknown): asserts connectors is readonly Co
     byId.add(id);
     byGlobal.set(global, id);
   }
+}
+
+const STORAGE = ["get", "set", "delete", "list", "compareAndSet"] as const;
+
+function checkStorage(storage: ConnectaConfig["storage"]): void {
+  if (storage === undefined) return;
+  const missing = STORAGE.find((name) => typeof storage?.[name] !== "function");
+  if (missing === undefined) return;
+  throw new ConfigError(
+    `storage has no ${missing}(): give a store, such as sqliteStorage({ file: "connecta.db" }).`,
+  );
 }
 
 function withDefaults(given: Partial<ExecuteLimits>): ExecuteLimits {

@@ -28,6 +28,8 @@ export type { Connector, Executor, Tool, ToolPolicy, ToolResult } from "./shared
 export type { Failure, FailureCode, Outcome } from "./shared/failure.ts";
 export type { ExecuteLimits } from "./shared/limits.ts";
 export type { Scope } from "./shared/scope.ts";
+export { memoryStorage, type MemoryStorageOptions } from "./shared/drivers/memory.ts";
+export type { KeepOptions, ListOptions, Storage } from "./shared/storage.ts";
 
 /** A deployment that answers web-standard requests. */
 export interface Connecta {
@@ -49,8 +51,8 @@ export interface Lent {
  */
 export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connecta {
   const ready = readConfig(config);
-  const { connectors, executor, limits, onError } = ready;
-  const catalogs = new Catalogs(connectors);
+  const { connectors, executor, limits, storage, onError } = ready;
+  const catalogs = new Catalogs(connectors, {}, storage);
   const invoker = new Invoker(catalogs);
   const { sources } = lent;
   const runner = new Runner({ connectors, executor, limits, catalogs, invoker, sources });
@@ -71,11 +73,13 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     fetch: async (request) => routes.fetch(request),
     async close() {
       runner.close();
-      catalogs.close();
+      const stored = catalogs.close();
       await mcp.close();
       await sources?.close();
       await executor.close?.();
       await Promise.all(connectors.map((connector) => connector.close?.()));
+      await stored;
+      await storage?.close?.();
     },
   };
 }

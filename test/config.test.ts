@@ -45,6 +45,7 @@ describe("a deployment's config", () => {
       { execute: { cpu: 1 } as never },
       "execute.cpu is no option; execute can be: maxHostCalls",
     ],
+    ["a store that is none", { storage: "connecta.db" as never }, "storage has no get(): give a"],
     ["a limit of 0", { execute: { cpuMs: 0 } }, "execute.cpuMs is not usable: Too small"],
     [
       "a stack the interpreter cannot hold",

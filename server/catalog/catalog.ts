@@ -12,6 +12,9 @@ export interface Spelling {
   readonly plain: string;
 }
 
+/** What of a connector its catalog is found by. */
+export type Titled = Pick<Connector, "id" | "title" | "ownTitle">;
+
 /** One connector's tools, whole, as they were at one moment. */
 export class Catalog {
   readonly connectorId: string;
@@ -24,7 +27,7 @@ export class Catalog {
   #shortcuts: ReadonlyMap<string, readonly string[]> | undefined;
   #spellings: readonly Spelling[] | undefined;
 
-  constructor(connector: Connector, tools: readonly Tool[], fingerprint: string) {
+  constructor(connector: Titled, tools: readonly Tool[], fingerprint: string) {
     this.connectorId = connector.id;
     const named = new Map<string, Tool>();
     for (const tool of tools) if (!named.has(tool.name)) named.set(tool.name, tool);
@@ -68,9 +71,11 @@ function shortcutsOf(names: Iterable<string>): Map<string, string[]> {
 
 /** A hash of everything that a tool list declares, in hexadecimal. */
 export async function fingerprint(tools: readonly Tool[]): Promise<string> {
-  const digest = await crypto.subtle.digest(
-    "SHA-256",
-    new Uint8Array(toUtf8(JSON.stringify(tools))),
-  );
+  return hashOf(JSON.stringify(tools));
+}
+
+/** The SHA-256 of a text, in hexadecimal. */
+export async function hashOf(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(toUtf8(text)));
   return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

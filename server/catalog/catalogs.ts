@@ -1,9 +1,11 @@
 import type { Connector, Tool } from "../shared/contracts.ts";
-import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { fail, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
+import type { Storage } from "../shared/storage.ts";
 import { clampUtf8 } from "../shared/text.ts";
 import type { Catalog } from "./catalog.ts";
+import { Kept } from "./kept.ts";
 import { Loads, type CatalogTimes } from "./loads.ts";
 import { pause } from "./pause.ts";
 import { suggestAddresses, suggestTools } from "./suggest.ts";
@@ -32,8 +34,13 @@ export class Catalogs {
   /**
    * @param connectors in the order in which discovery lists them; their ids are unique
    * @param times overrides of the limits that catalogs have by default
+   * @param storage where tool lists survive a restart; without it none does
    */
-  constructor(connectors: readonly Connector[], times: Partial<CatalogTimes> = {}) {
+  constructor(
+    connectors: readonly Connector[],
+    times: Partial<CatalogTimes> = {},
+    storage?: Storage,
+  ) {
     this.#connectors = new Map(connectors.map((connector) => [connector.id, connector]));
     this.#longestId = connectors.reduce((longest, { id }) => Math.max(longest, id.length), 0);
     const all: CatalogTimes = {
@@ -43,10 +50,11 @@ export class Catalogs {
       retryMs: LIMITS.catalogRetryMs.value,
       ...times,
     };
-    this.#loads = new Loads(all, async (catalog) => {
+    const prepare = async (catalog: Catalog) => {
       await pause();
       await this.indexed([catalog]);
-    });
+    };
+    this.#loads = new Loads(all, prepare, storage && new Kept(storage, all.staleMs));
     for (const each of connectors) each.onToolsChanged?.(() => this.markStale(each.id));
   }
 
@@ -83,6 +91,11 @@ export class Catalogs {
   ready(connectorId: string, scope: Scope): Catalog | undefined {
     const connector = this.#connectors.get(connectorId);
     return connector && this.#loads.ready(connector, scope);
+  }
+
+  /** Why the last refresh failed of a catalog that is served nevertheless. */
+  setback(connectorId: string): Failure | undefined {
+    return this.#loads.setback(connectorId);
   }
 
   /** Makes the next reader refresh a catalog, whatever its age; earlier failures are forgotten. */
@@ -148,9 +161,9 @@ export class Catalogs {
     return this.#vocabulary;
   }
 
-  /** Stops every load that is under way. */
-  close(): void {
-    this.#loads.close();
+  /** Stops every load that is under way; resolves when what was loaded is stored. */
+  close(): Promise<void> {
+    return this.#loads.close();
   }
 
   #connectorIn(address: string): Connector | undefined {

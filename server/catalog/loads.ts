@@ -4,6 +4,7 @@ import { withDeadline, type Scope } from "../shared/scope.ts";
 import { onAbort } from "../shared/aborts.ts";
 import { Notice } from "../shared/notice.ts";
 import { Catalog, fingerprint } from "./catalog.ts";
+import type { Kept } from "./kept.ts";
 import { asideWarnings, govern } from "./policy.ts";
 
 /** Ages and deadlines of catalogs, all in milliseconds. */
@@ -27,6 +28,8 @@ interface Entry {
   stale: boolean;
   /** Whether it was out of date before it was there. */
   readonly overtaken: boolean;
+  /** Whether an earlier process loaded it: what changed since then, nobody here was told. */
+  readonly inherited?: true;
 }
 
 interface Flight {
@@ -39,6 +42,7 @@ interface Flight {
 export class Loads {
   readonly #times: CatalogTimes;
   readonly #prepare: (catalog: Catalog) => Promise<void>;
+  readonly #kept: Kept | undefined;
   readonly #entries = new Map<string, Entry>();
   readonly #flights = new Map<string, Flight>();
   readonly #setbacks = new Map<string, { readonly failure: Failure; readonly at: number }>();
@@ -47,15 +51,24 @@ export class Loads {
   readonly #changes = new Map<string, number>();
   readonly #closing = new AbortController();
 
-  /** @param prepare makes a catalog searchable; readers of an older one do not wait for it */
-  constructor(times: CatalogTimes, prepare: (catalog: Catalog) => Promise<void>) {
+  /**
+   * @param prepare makes a catalog searchable; readers of an older one do not wait for it
+   * @param kept where lists are kept for the next process, when they are
+   */
+  constructor(times: CatalogTimes, prepare: (catalog: Catalog) => Promise<void>, kept?: Kept) {
     this.#times = times;
     this.#prepare = prepare;
+    this.#kept = kept;
   }
 
   /** The last good catalog, whatever its age. */
   last(connectorId: string): Catalog | undefined {
     return this.#entries.get(connectorId)?.catalog;
+  }
+
+  /** Why the last refresh failed of a catalog that is served nevertheless. */
+  setback(connectorId: string): Failure | undefined {
+    return this.#setbacks.get(connectorId)?.failure;
   }
 
   /** The catalog while it is fresh, or stale with a refresh under way. */
@@ -71,6 +84,8 @@ export class Loads {
 
   /** The catalog as its age allows: at once when it is ready, else when the load has ended. */
   async load(connector: Connector, scope: Scope): Promise<Outcome<Catalog>> {
+    // Without anything to read, the connector is asked at once.
+    if (this.#kept?.mayHold(connector)) await this.#inherit(connector, this.#kept, scope);
     const announced = this.#entries.get(connector.id)?.stale === true;
     if (announced && this.#resting(connector.id, scope.now()) === undefined) {
       // What changed may be whether a tool only reads: nobody is admitted by the old word for it.
@@ -92,9 +107,24 @@ export class Loads {
     this.#setbacks.delete(connectorId);
   }
 
-  /** Stops every load that is under way. */
-  close(): void {
+  /** Stops every load that is under way; resolves when what was loaded is stored. */
+  async close(): Promise<void> {
     this.#closing.abort();
+    await this.#kept?.settled();
+  }
+
+  /** Takes over what an earlier process loaded, at its age and under the policy of today. */
+  async #inherit(connector: Connector, kept: Kept, scope: Scope): Promise<void> {
+    const { id } = connector;
+    const list = await kept.take(connector, scope);
+    if (list === undefined || !isYounger(list.loadedAt, this.#times.staleMs, scope.now())) return;
+    const { tools } = govern(connector, list.tools);
+    const catalog = new Catalog(list.titled, tools, await fingerprint(tools));
+    // Meanwhile the connector may have answered.
+    if (this.#entries.has(id)) return;
+    const { loadedAt } = list;
+    const stale = this.#changesOf(id) > 0;
+    this.#entries.set(id, { catalog, loadedAt, stale, overtaken: false, inherited: true });
   }
 
   /** The failure for whose sake the connector is left alone for now. */
@@ -105,7 +135,7 @@ export class Loads {
   }
 
   #isFresh(connector: Connector, entry: Entry, now: number): boolean {
-    if (entry.stale) return false;
+    if (entry.stale || entry.inherited) return false;
     return connector.staticCatalog === true || isYounger(entry.loadedAt, this.#times.freshMs, now);
   }
 
@@ -175,7 +205,7 @@ export class Loads {
       }
       return { ok: false, failure: failed };
     }
-    const { tools, mark, warnings } = listed.value;
+    const { given, tools, mark, warnings } = listed.value;
     this.#tell(id, warnings, caller);
     const catalog = known?.fingerprint === mark ? known : new Catalog(connector, tools, mark);
     // Readers go on with the old catalog until the new one can be searched.
@@ -184,6 +214,7 @@ export class Loads {
     const overtaken = this.#changesOf(id) !== changes && before?.overtaken !== true;
     this.#entries.set(id, { catalog, loadedAt: caller.now(), stale: overtaken, overtaken });
     this.#setbacks.delete(id);
+    this.#kept?.put(connector, given, caller.now(), caller);
     return ok(catalog);
   }
 
@@ -203,6 +234,8 @@ export class Loads {
 }
 
 interface Listed {
+  /** As the connector listed them. */
+  readonly given: readonly Tool[];
   readonly tools: readonly Tool[];
   readonly mark: string;
   readonly warnings: readonly string[];
@@ -214,7 +247,7 @@ async function list(connector: Connector, scope: Scope): Promise<Outcome<Listed>
     if (!listed.ok) return listed;
     const { tools, setAside, warnings } = govern(connector, listed.value);
     const all = [...asideWarnings(connector.id, setAside), ...warnings];
-    return ok({ tools, warnings: all, mark: await fingerprint(tools) });
+    return ok({ given: listed.value, tools, warnings: all, mark: await fingerprint(tools) });
   } catch {
     // What was thrown may quote a request or a credential.
     return fail("catalog_lookup_failed", "the connector failed without saying why.");

@@ -164,8 +164,11 @@ async function gather(
   const found: Catalog[] = [];
   const unavailable: Unavailable[] = [];
   for (const { id, outcome } of loads) {
-    if (outcome.ok) found.push(outcome.value);
-    else if (outcome.failure.code === "cancelled" && scope.signal.aborted) return outcome;
+    if (outcome.ok) {
+      found.push(outcome.value);
+      const setback = catalogs.setback(id);
+      if (setback !== undefined) unavailable.push(outdated(id, setback));
+    } else if (outcome.failure.code === "cancelled" && scope.signal.aborted) return outcome;
     else {
       const { code, message, nextAction } = outcome.failure;
       const way = nextAction === undefined ? {} : { nextAction };
@@ -173,6 +176,12 @@ async function gather(
     }
   }
   return ok({ found, unavailable });
+}
+
+/** A connector whose tools are listed although it no longer answers. */
+function outdated(connector: string, { code, message, nextAction }: Failure): Unavailable {
+  const way = nextAction === undefined ? {} : { nextAction };
+  return { connector, code, message: `${message} Its tools are listed as they were.`, ...way };
 }
 
 interface Chosen {

@@ -2,3 +2,4 @@ export { fromMcpServers } from "./mcp-config.ts";
 export { listen, type Listening, type ListenOptions } from "./listen.ts";
 export { quickjsExecutor } from "../sandbox/pool.ts";
 export { stdioMcp, type StdioMcpOptions } from "../connectors/stdio/stdio.ts";
+export { sqliteStorage, type SqliteStorageOptions } from "./storage-sqlite.ts";

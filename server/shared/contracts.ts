@@ -74,6 +74,11 @@ export interface Connector {
   readonly policy?: ToolPolicy;
   listTools(scope: Scope): Promise<Outcome<readonly Tool[]>>;
   callTool(name: string, args: unknown, scope: Scope): Promise<Outcome<ToolResult>>;
+  /**
+   * What it leads to, such as a URL or a command: of another identity are other tools. Without one
+   * a catalog is not kept across restarts. It is hashed before it is stored anywhere.
+   */
+  identity?(): string;
   /** What the last list held and `listTools` left out. */
   setAside?(): readonly SetAside[];
   /** What the server calls itself, once it was reached: discovery finds its tools by it too. */

@@ -60,6 +60,10 @@ export const LIMITS = {
   catalogStaleMs: limit(3_600_000, "ms", "served stale up to this age while one refresh runs"),
   catalogTimeoutMs: limit(10_000, "ms", "one connector's tool list, so that none delays another"),
   catalogRetryMs: limit(5_000, "ms", "a dead connector is not asked again for every search"),
+  storageKeyBytes: limit(1_024, "bytes", "a key names; it is no place for data"),
+  storageValueBytes: limit(16 * 1024 * 1024, "bytes", "holds ten thousand tools with schemas"),
+  storageListKeys: limit(1_000, "count", "keys in one page of a listing"),
+  storageTimeoutMs: limit(2_000, "ms", "a store that takes longer is slower than asking anew"),
   queryChars: limit(1_000, "characters", "a search query beyond this is a document"),
   drainMs: limit(10_000, "ms", "how long a stopping server waits for requests in flight"),
 } as const satisfies Record<string, Limit>;

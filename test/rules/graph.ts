@@ -54,6 +54,7 @@ export function isNodeOnly(specifier: string): boolean {
     specifier.startsWith("node:") ||
     BUILTINS.has(specifier) ||
     specifier === "@hono/node-server" ||
+    specifier === "libsql" ||
     specifier === "@modelcontextprotocol/node" ||
     /^@modelcontextprotocol\/client\/stdio$/.test(specifier)
   );

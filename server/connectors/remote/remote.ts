@@ -45,6 +45,7 @@ export function remoteMcp(options: RemoteMcpOptions): Connector {
     listTools: (scope) => remote.listTools(scope),
     callTool: (name, args, scope) => remote.callTool(name, args, scope),
     onToolsChanged: (listener) => remote.notices.onToolsChanged(listener),
+    identity: () => JSON.stringify(["http", String(options.url)]),
     setAside: () => remote.notices.setAside(),
     ownTitle: () => remote.notices.ownTitle(),
     close: () => remote.close(),
@@ -142,7 +143,7 @@ class Remote {
     speaker: Speaker,
     work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
-    const outcome = await this.#attempt(endpoint, speaker, work);
+    const outcome = await this.#attempt(endpoint, speaker, work, true);
     if (outcome !== "session lost") return outcome;
     return fail(
       "unavailable",
@@ -154,6 +155,7 @@ class Remote {
     endpoint: Endpoint,
     speaker: Speaker,
     work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
+    isLast = false,
   ): Promise<Outcome<T> | "session lost"> {
     const { scope } = speaker;
     const owner = this.#owner(scope);
@@ -166,7 +168,9 @@ class Remote {
       return await work(exchange, speaker);
     } catch (error) {
       const refusal = exchange.refusal(error);
-      if (refusal instanceof SessionLost && !scope.signal.aborted) {
+      const isLost =
+        refusal instanceof SessionLost || (!isLast && isUnknownSession(peer.value, error));
+      if (isLost && !scope.signal.aborted) {
         this.#sessions.forget(owner, peer.value);
         return "session lost";
       }
@@ -199,6 +203,16 @@ class Remote {
   #owner(scope: Scope): string {
     return typeof this.#options.headers === "function" ? scope.principal : "";
   }
+}
+
+/**
+ * Whether a server refused a session in its own way: many that run on the official SDK answer 400
+ * for one that they do not know, and say so in words alone.
+ */
+function isUnknownSession(peer: Peer, error: unknown): boolean {
+  if (peer.era !== "legacy" || !peer.sessionId || statusOf(error) !== 400) return false;
+  const data = error instanceof Error && "data" in error ? error.data : undefined;
+  return isRecord(data) && typeof data.text === "string" && /\bsession\b/i.test(data.text);
 }
 
 /** Whether a server may speak another generation than it did; one that keeps a session does not. */

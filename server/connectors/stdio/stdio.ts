@@ -91,6 +91,8 @@ export function stdioMcp(options: StdioMcpOptions, times: Partial<LifeTimes> = {
       });
     },
     onToolsChanged: (listener) => notices.onToolsChanged(listener),
+    identity: () =>
+      JSON.stringify(["stdio", command, args, cwd ?? "", Object.keys(env).toSorted()]),
     setAside: () => notices.setAside(),
     ownTitle: () => notices.ownTitle(),
     errorOutput: () => supervisor.errorOutput,

@@ -164,6 +164,38 @@ describe("sessions of the older generation", () => {
     expect(server.methods.filter((method) => method === "tools/call")).toHaveLength(2);
   });
 
+  test("a session that the server refuses with HTTP 400 and in words is made anew as well", async () => {
+    let session = 0;
+    const { server, crm } = await connected((asked, reply) => {
+      if (asked.method === "initialize") session++;
+      if (asked.headers["mcp-session-id"] === "s1" && asked.method === "tools/call") {
+        return reply.error(-32_000, "Bad Request: No valid session ID provided", 400);
+      }
+      legacy(undefined, `s${session}`)(asked, reply);
+    });
+    expect((await crm.callTool("get", {}, testScope())).ok).toBe(true);
+    expect(server.asked.filter(({ method }) => method === "tools/call")).toHaveLength(2);
+    expect(server.asked.at(-1)?.headers["mcp-session-id"]).toBe("s2");
+  });
+
+  test.each([
+    ["that goes on for ever", "s", "No valid session ID provided", 2],
+    ["that speaks of something else", "s", "Bad Request", 1],
+    ["without a session", undefined, "No valid session ID provided", 1],
+  ])("HTTP 400 %s is a failure of its own", async (_, session, text, times) => {
+    const { server, crm } = await connected(
+      legacy(
+        (asked, reply) => asked.method === "tools/call" && (reply.error(-32_000, text, 400), true),
+        session,
+      ),
+    );
+    expect(await crm.callTool("get", {}, testScope())).toMatchObject({
+      ok: false,
+      failure: { code: "connector_call_failed" },
+    });
+    expect(server.asked.filter(({ method }) => method === "tools/call")).toHaveLength(times);
+  });
+
   test("HTTP 404 without a session is no lost session", async () => {
     const { server, crm } = await connected(
       legacy((asked, reply) => asked.method === "tools/call" && (reply.status(404), true)),
