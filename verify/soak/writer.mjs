@@ -6,7 +6,8 @@ const [file = "", round = ""] = process.argv.slice(2);
 const store = sqliteStorage({ file });
 
 let last = valueOf(await store.get(LAST));
-for (let step = 0; ; step++) {
+// Who was forgotten ends by itself.
+for (let step = 0; step < 10_000; step++) {
   const { kind, key, value } = stepOf(Number(round), step);
   if (kind === "set") valueOf(await store.set(key, value));
   else if (kind === "delete") valueOf(await store.delete(key));
