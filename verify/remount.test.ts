@@ -1,20 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as results from "./shell/results.ts";
 import { heard, mustSee } from "./shell/sight.ts";
-import { Stage, type Opened } from "./shell/stage.ts";
+import { type Opened } from "./shell/stage.ts";
+import { landing, PAGE, view, VIEW, useStage } from "./shell/usual.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await Stage.start();
-});
-afterEach(() => stage.clear());
-afterAll(() => stage.close());
+const stage = useStage();
 
-const PAGE = `<h1>Title</h1><p>Text</p>`;
-const READS = { item: { address: "shop.item", viewArgs: ["id"] } };
-const view = results.viewResult(PAGE, READS);
-const VIEW = "view: Title Text";
-const landing = () => Promise.resolve(results.valueResult("landed"));
 const HOW = ["reload", "move"] as const;
 const last = async (opened: Opened) => (await opened.passed()).at(-1)?.message;
 
@@ -45,7 +36,7 @@ describe.each(HOW)("a host that mounts its frame again: %s", (how) => {
     ],
     ["nothing yet", undefined, "line: Running\u2026"],
   ])("%s: the same is seen, time after time", async (_, result, seen) => {
-    const opened = await stage.open({ result }, landing);
+    const opened = await stage().open({ result }, landing);
     await mustSee(opened, seen);
     for (let round = 0; round < 3; round++) {
       await opened.remount(how);
@@ -55,7 +46,7 @@ describe.each(HOW)("a host that mounts its frame again: %s", (how) => {
   });
 
   test("no view: one pixel again", async () => {
-    const opened = await stage.open({ result: results.plainResult });
+    const opened = await stage().open({ result: results.plainResult });
     const height = async () => (await opened.page.locator("#view").boundingBox())?.height;
     await expect.poll(height).toBe(1);
     await opened.remount(how);
@@ -65,7 +56,7 @@ describe.each(HOW)("a host that mounts its frame again: %s", (how) => {
 
   test("a read that was on its way ends with its page, and its late answer goes nowhere", async () => {
     const held: ((result: unknown) => void)[] = [];
-    const opened = await stage.open(
+    const opened = await stage().open(
       { result: view },
       () => new Promise((resolve) => held.push(resolve)),
     );
@@ -84,7 +75,7 @@ describe.each(HOW)("a host that mounts its frame again: %s", (how) => {
   });
 
   test("shakes hands anew, under ids that never meet", async () => {
-    const opened = await stage.open({ result: view }, landing);
+    const opened = await stage().open({ result: view }, landing);
     await read(opened);
     await opened.remount(how);
     await read(opened);
@@ -96,7 +87,7 @@ describe.each(HOW)("a host that mounts its frame again: %s", (how) => {
   });
 
   test("after a teardown: the view and its reads are there again", async () => {
-    const opened = await stage.open({ result: view }, landing);
+    const opened = await stage().open({ result: view }, landing);
     await mustSee(opened, VIEW);
     await opened.send({ jsonrpc: "2.0", id: "end", method: "ui/resource-teardown", params: {} });
     await expect.poll(() => read(opened)).toBe("reads_unavailable");
@@ -107,7 +98,7 @@ describe.each(HOW)("a host that mounts its frame again: %s", (how) => {
   });
 
   test("and says another theme this time: the view follows", async () => {
-    const opened = await stage.open({ result: view });
+    const opened = await stage().open({ result: view });
     await mustSee(opened, VIEW);
     await opened.remount(how);
     const inner = await opened.inner();
@@ -122,7 +113,7 @@ describe.each(HOW)("a host that mounts its frame again: %s", (how) => {
 
 describe("two frames of the same shell in one page", () => {
   test("are strangers: each shows its own result", async () => {
-    const opened = await stage.open({ result: view }, landing);
+    const opened = await stage().open({ result: view }, landing);
     await mustSee(opened, VIEW);
     await opened.page.evaluate(() => {
       const first = document.querySelector("#view");

@@ -2,24 +2,14 @@ import {
   McpUiInitializeResultSchema,
   McpUiToolResultNotificationSchema,
 } from "@modelcontextprotocol/ext-apps";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as results from "./shell/results.ts";
 import { heard, mustSee, seen, windClock } from "./shell/sight.ts";
-import { Stage, type Opened } from "./shell/stage.ts";
+import { type Opened } from "./shell/stage.ts";
+import { landing, RUNNING, view, VIEW, useStage } from "./shell/usual.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await Stage.start();
-});
-afterEach(() => stage.clear());
-afterAll(() => stage.close());
+const stage = useStage();
 
-const PAGE = `<h1>Title</h1><p>Text</p>`;
-const READS = { item: { address: "shop.item", viewArgs: ["id"] } };
-const view = results.viewResult(PAGE, READS);
-const VIEW = "view: Title Text";
-const RUNNING = "line: Running\u2026";
-const landing = () => Promise.resolve(results.valueResult("landed"));
 async function read(opened: Opened): Promise<unknown> {
   const inner = await opened.inner();
   return inner.evaluate(`connecta.read("item", { id: 1 }).catch((error) => error.code)`);
@@ -60,7 +50,7 @@ describe("what the official schemas refuse of a host", () => {
     const valid = { ...GREETING, hostContext: { theme: "light", toolInfo: { tool: TOOL } } };
     expect(McpUiInitializeResultSchema.safeParse(valid).success).toBe(true);
     expect(McpUiInitializeResultSchema.safeParse(refused).success).toBe(false);
-    const opened = await stage.open({ hostContext: { ...context }, result: view }, landing);
+    const opened = await stage().open({ hostContext: { ...context }, result: view }, landing);
     await mustSee(opened, VIEW);
     expect(await read(opened)).toBe("landed");
     // Once more as a change, while the view is open.
@@ -82,7 +72,7 @@ describe("what the official schemas refuse of a host", () => {
     ["no capabilities and no context", { protocolVersion: "2026-01-26" }],
     ["context as a list", { ...GREETING, hostContext: [] }],
   ])("a handshake that says %s: the view stands", async (_, given) => {
-    const opened = await stage.open({ initialize: "never" });
+    const opened = await stage().open({ initialize: "never" });
     await greet(opened, { result: given });
     await opened.deliver(view);
     await mustSee(opened, VIEW);
@@ -104,10 +94,10 @@ describe("what the official schemas refuse of a host", () => {
         params,
       }).success;
     expect([parsed(view), parsed(given)]).toEqual([true, false]);
-    const opened = await stage.open({ result: given });
+    const opened = await stage().open({ result: given });
     await mustSee(opened, VIEW);
     // The envelope is found in its place too, where the host removed everything else.
-    const stripped = await stage.open({ result: { content } });
+    const stripped = await stage().open({ result: { content } });
     await mustSee(stripped, "line: This host removed the view; the text answer stands.");
     expect(opened.complaints).toEqual([]);
   });
@@ -115,7 +105,7 @@ describe("what the official schemas refuse of a host", () => {
 
 describe("the handshake", () => {
   test("never answered: the view stands, and its reads say why there are none", async () => {
-    const opened = await stage.open({ initialize: "never" });
+    const opened = await stage().open({ initialize: "never" });
     await windClock(opened);
     await mustSee(opened, RUNNING);
     await opened.deliver(view);
@@ -127,7 +117,7 @@ describe("the handshake", () => {
   });
 
   test("never answered, and nothing sent: a line of words after a minute", async () => {
-    const opened = await stage.open({ initialize: "never" });
+    const opened = await stage().open({ initialize: "never" });
     await windClock(opened);
     await opened.page.clock.runFor(61_000);
     await mustSee(opened, "line: No result has arrived yet.");
@@ -135,7 +125,7 @@ describe("the handshake", () => {
   });
 
   test("answered after an hour: the view follows the host, and its reads run", async () => {
-    const opened = await stage.open({ initialize: "never" }, landing);
+    const opened = await stage().open({ initialize: "never" }, landing);
     await windClock(opened);
     await opened.deliver(view);
     await mustSee(opened, VIEW);
@@ -150,7 +140,7 @@ describe("the handshake", () => {
   });
 
   test("answered twice, differently: the first holds, and nothing breaks", async () => {
-    const opened = await stage.open({ initialize: "never" }, landing);
+    const opened = await stage().open({ initialize: "never" }, landing);
     await greet(opened, { result: { ...GREETING, hostContext: { theme: "dark" } } });
     await greet(opened, { result: { ...GREETING, hostCapabilities: {}, hostContext: {} } });
     await greet(opened, { error: { code: -32000, message: "no after all" } });
@@ -165,7 +155,7 @@ describe("the handshake", () => {
   });
 
   test("answered under its id as text: the view stands", async () => {
-    const opened = await stage.open({ initialize: "never" }, landing);
+    const opened = await stage().open({ initialize: "never" }, landing);
     const [asked] = await opened.passed();
     const id = String(asked?.message.id);
     await opened.send({ jsonrpc: "2.0", id, result: GREETING });
@@ -175,7 +165,7 @@ describe("the handshake", () => {
   });
 
   test("refused: a line of words, and never less than that when a result comes all the same", async () => {
-    const opened = await stage.open({ initialize: "error" });
+    const opened = await stage().open({ initialize: "error" });
     await mustSee(opened, "line: The host did not start this view.");
     await opened.deliver(view);
     await opened.deliver(results.plainResult);

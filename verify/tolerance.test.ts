@@ -1,20 +1,11 @@
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import * as results from "./shell/results.ts";
 import { heard, mustSee, seen, windClock } from "./shell/sight.ts";
-import { Stage, type Opened, type ShellPath } from "./shell/stage.ts";
+import { type Opened, type ShellPath } from "./shell/stage.ts";
+import { landing, PAGE, READS, RUNNING, view, VIEW, useStage } from "./shell/usual.ts";
 
-let stage: Stage;
-beforeAll(async () => {
-  stage = await Stage.start();
-});
-afterEach(() => stage.clear());
-afterAll(() => stage.close());
+const stage = useStage();
 
-const PAGE = `<h1>Title</h1><p>Text</p>`;
-const READS = { item: { address: "shop.item", viewArgs: ["id"] } };
-const view = results.viewResult(PAGE, READS);
-const VIEW = "view: Title Text";
-const RUNNING = "line: Running\u2026";
 const FAILED = "line: program_error<b>total</b> is not defined (line 3, column 9)";
 const REMOVED = "line: This host removed the view; the text answer stands.";
 const notify = (method: string, params?: unknown) => ({
@@ -26,7 +17,6 @@ const result = (params: unknown) => notify("tool-result", params);
 const input = notify("tool-input", { arguments: { code: "async () => 1" } });
 const partial = notify("tool-input-partial", { arguments: { code: "asy" } });
 const cancelled = notify("tool-cancelled", { reason: "stopped" });
-const landing = () => Promise.resolve(results.valueResult("landed"));
 /** One read by the program of the view that stands. */
 async function read(opened: Opened): Promise<unknown> {
   const inner = await opened.inner();
@@ -81,7 +71,7 @@ describe("1. a host whose notifications are early, late, doubled, missing or for
   ];
 
   test.each(CASES)("after the handshake: %s", async (_, first, before, then, after) => {
-    const opened = await stage.open();
+    const opened = await stage().open();
     await sendAll(opened, first);
     await mustSee(opened, before);
     // What stands is never put up again by what comes later.
@@ -100,7 +90,7 @@ describe("1. a host whose notifications are early, late, doubled, missing or for
     ["a cancellation and its result", [cancelled, result(view)], VIEW],
     ["the result of another call", [foreign], RUNNING],
   ])("before the handshake: %s", async (_, beforeInit, seen) => {
-    const opened = await stage.open({ beforeInit });
+    const opened = await stage().open({ beforeInit });
     await mustSee(opened, seen);
     expect(opened.complaints).toEqual([]);
   });
@@ -126,7 +116,7 @@ describe("2. a host that strips results", () => {
     ],
     ["a failure to nothing", { isError: true }, "line: The call failed."],
   ])("of %s", async (_, stripped, seen) => {
-    const opened = await stage.open({ result: stripped });
+    const opened = await stage().open({ result: stripped });
     await mustSee(opened, seen);
     expect(opened.complaints).toEqual([]);
   });
@@ -136,13 +126,13 @@ test.each([
   ["empty", { code: "", message: "" }],
   ["blank", { code: " ", message: "\n" }],
 ])("2. a failure whose words are %s is told in words all the same", async (_, error) => {
-  const opened = await stage.open({ result: { structuredContent: { error }, isError: true } });
+  const opened = await stage().open({ result: { structuredContent: { error }, isError: true } });
   await expect.poll(() => seen(opened)).toMatch(/^line: \w/);
 });
 
 test("3. a host that lets views call any tool hears of call_tool alone", async () => {
   const reads = { item: { address: "execute_code" } };
-  const opened = await stage.open({ result: results.viewResult(PAGE, reads) }, landing);
+  const opened = await stage().open({ result: results.viewResult(PAGE, reads) }, landing);
   const inner = await opened.inner();
   expect(await inner.evaluate(`connecta.read("item")`)).toBe("landed");
   const [call, ...more] = (await opened.calls()) as { name: string; arguments: unknown }[];
@@ -157,7 +147,7 @@ describe("4. a host with heights of its own", () => {
   test.each(["300px", "400px", "650px", "800px", "75vh", "100%"])(
     "%s, whatever the view asks for: it stands in sight and says its size once",
     async (height) => {
-      const opened = await stage.open({ frameHeight: 300, result: results.viewResult(FILLING) });
+      const opened = await stage().open({ frameHeight: 300, result: results.viewResult(FILLING) });
       await opened.page.addStyleTag({
         content: `html, body { height: 100% } #view { height: ${height} !important }`,
       });
@@ -180,7 +170,7 @@ describe("4. a host with heights of its own", () => {
     ["a height in percent", { height: "75vh", maxHeight: "100%" }, 480],
   ])("%s: one size in whole pixels, and the view fills it", async (_, dimensions, height) => {
     const hostContext = { theme: "light", containerDimensions: dimensions };
-    const opened = await stage.open({ hostContext, result: results.viewResult(FILLING) });
+    const opened = await stage().open({ hostContext, result: results.viewResult(FILLING) });
     await mustSee(opened, VIEW);
     await expect.poll(() => sizes(opened)).toEqual([{ height }]);
     const box = await opened.shell().locator("iframe").boundingBox();
@@ -192,7 +182,7 @@ describe("6. a host that treats the page in its own way", () => {
   test.each(["display: none", "visibility: hidden", "height: 0 !important", "width: 0"])(
     "hides the frame until the view is initialized: %s",
     async (hidden) => {
-      const opened = await stage.open();
+      const opened = await stage().open();
       await opened.page.addStyleTag({ content: `.hidden { ${hidden} }` });
       const frame = opened.page.locator("#view");
       await frame.evaluate((element) => element.classList.add("hidden"));
@@ -213,14 +203,14 @@ describe("6. a host that treats the page in its own way", () => {
     ["/header/shell", false],
     ["/header/shell", true],
   ])("puts it at %s, a foreign script before it: %s", async (shell, shim) => {
-    const opened = await stage.open({ shell, shim, result: view }, landing);
+    const opened = await stage().open({ shell, shim, result: view }, landing);
     await mustSee(opened, VIEW);
     expect(await read(opened)).toBe("landed");
     expect(trouble(opened)).toEqual([]);
   });
 
   test("gives it an opaque origin, where storage throws", async () => {
-    const opened = await stage.open({ result: view }, landing);
+    const opened = await stage().open({ result: view }, landing);
     await mustSee(opened, VIEW);
     for (const frame of [opened.shell(), await opened.inner()]) {
       expect(await frame.evaluate(() => self.origin)).toBe("null");
@@ -237,7 +227,7 @@ describe("6. a host that treats the page in its own way", () => {
     ["the same, and a sandbox of its own", `${STRICT}; sandbox allow-scripts`],
     ["the same, and no frame, worker or base", `${STRICT}; frame-src 'none'; base-uri 'none'`],
   ])("serves it with a header of its own that allows %s", async (_, policy) => {
-    const opened = await stage.open({ shell: "/moved/shell", result: view }, landing);
+    const opened = await stage().open({ shell: "/moved/shell", result: view }, landing);
     await opened.page.route("**/moved/shell", async (route) => {
       const response = await route.fetch();
       const headers = { ...response.headers(), "content-security-policy": policy };
@@ -267,13 +257,13 @@ describe("7. a host whose calls fail in its own way", () => {
     ["a failure of ours", results.failedResult, FAILED],
     ["a result that says error", { status: "error", error: "no such tool" }, RUNNING],
   ])("mounts the view for %s", async (_, given, seen) => {
-    const opened = await stage.open({ result: given });
+    const opened = await stage().open({ result: given });
     await mustSee(opened, seen);
     expect(opened.complaints).toEqual([]);
   });
 
   test("sends nothing for a minute: a line of words says so, and a late result still counts", async () => {
-    const opened = await stage.open();
+    const opened = await stage().open();
     await windClock(opened);
     await mustSee(opened, RUNNING);
     await opened.page.clock.runFor(58_000);
@@ -297,7 +287,7 @@ describe("8. a host with a look of its own", () => {
 
   test("values of any kind and any few of them: the view stands, readable", async () => {
     const hostContext = { theme: "dark", styles: { variables: VARIABLES } };
-    const opened = await stage.open({ scheme: "dark", hostContext, result: view });
+    const opened = await stage().open({ scheme: "dark", hostContext, result: view });
     await mustSee(opened, VIEW);
     const look = await (
       await opened.inner()
@@ -310,22 +300,22 @@ describe("8. a host with a look of its own", () => {
   });
 
   test("fonts of the host are inert: nothing is fetched, the next family stands in", async () => {
-    const fonts = `@font-face { font-family: "Host Sans"; src: url("${stage.origin}/font.woff2") }
-      @import url("${stage.origin}/fonts.css");`;
+    const fonts = `@font-face { font-family: "Host Sans"; src: url("${stage().origin}/font.woff2") }
+      @import url("${stage().origin}/fonts.css");`;
     const styles = { variables: VARIABLES, css: { fonts } };
-    const opened = await stage.open({ hostContext: { theme: "light", styles }, result: view });
+    const opened = await stage().open({ hostContext: { theme: "light", styles }, result: view });
     await mustSee(opened, VIEW);
     for (const frame of [opened.shell(), await opened.inner()]) {
       expect(await frame.evaluate(() => document.fonts.size)).toBe(0);
     }
-    expect(stage.requests.filter((path) => path.includes("font"))).toEqual([]);
+    expect(stage().requests.filter((path) => path.includes("font"))).toEqual([]);
     expect(opened.complaints).toEqual([]);
   });
 
   test("a font that a program brings along stays inert where the host allows none", async () => {
     const html = `<style>@font-face { font-family: Own; src: url("${FONT}") }
       body { font-family: Own, monospace }</style>${PAGE}`;
-    const opened = await stage.open({ result: results.viewResult(html) });
+    const opened = await stage().open({ result: results.viewResult(html) });
     await mustSee(opened, VIEW);
     await expect.poll(() => opened.complaints.join()).toContain("font-src");
   });
@@ -334,7 +324,7 @@ describe("8. a host with a look of its own", () => {
 describe("9. a program that is busy", () => {
   test("keeps the host waiting no longer than it is, and then everything is as it was", async () => {
     const spin = `<script>busy = (ms) => { const end = performance.now() + ms; while (performance.now() < end); }</script>`;
-    const opened = await stage.open({ result: results.viewResult(spin + PAGE, READS) }, landing);
+    const opened = await stage().open({ result: results.viewResult(spin + PAGE, READS) }, landing);
     const inner = await opened.inner();
     await inner.evaluate("setTimeout(busy, 0, 700); 0");
     await opened.send(notify("host-context-changed", { theme: "dark" }));
@@ -346,7 +336,7 @@ describe("9. a program that is busy", () => {
 
   test("from its first moment still leaves its page to be seen", async () => {
     const spin = `<script>const end = performance.now() + 700; while (performance.now() < end);</script>`;
-    const opened = await stage.open({ result: results.viewResult(PAGE + spin) });
+    const opened = await stage().open({ result: results.viewResult(PAGE + spin) });
     await mustSee(opened, VIEW);
     expect(opened.complaints).toEqual([]);
   });
@@ -354,20 +344,20 @@ describe("9. a program that is busy", () => {
 
 describe("10. a frame inside a frame", () => {
   test("stands although the policy of the host allows no frame at all", async () => {
-    const opened = await stage.open({ result: view }, landing);
+    const opened = await stage().open({ result: view }, landing);
     await mustSee(opened, VIEW);
     // The control: the same policy stops a frame that has an address.
     await opened.shell().evaluate((src) => {
       const frame = document.createElement("iframe");
       frame.src = src;
       document.body.append(frame);
-    }, `${stage.origin}/framed`);
+    }, `${stage().origin}/framed`);
     await expect.poll(() => opened.complaints.join()).toContain("frame-src");
-    expect(stage.requests).not.toContain("/framed");
+    expect(stage().requests).not.toContain("/framed");
   });
 
   test("that loads itself again still shows its page, with reads that say why they ended", async () => {
-    const opened = await stage.open({ result: view }, landing);
+    const opened = await stage().open({ result: view }, landing);
     const inner = await opened.inner();
     await inner.evaluate("setTimeout(() => location.reload()); 0");
     await expect.poll(() => read(opened).catch(() => "loading")).toBe("reads_unavailable");
@@ -376,11 +366,11 @@ describe("10. a frame inside a frame", () => {
 });
 
 test("the look would tell: a host that gives the view no room shows a blank frame", async () => {
-  const opened = await stage.open({ result: view, frameHeight: 5 });
+  const opened = await stage().open({ result: view, frameHeight: 5 });
   await expect.poll(() => seen(opened)).toBe("blank: 720 × 5 px");
   const white = `<style>:root { color-scheme: light } * { color: #fff !important; background: #fff }</style>`;
-  const unseen = await stage.open({ result: results.viewResult(white + PAGE) });
+  const unseen = await stage().open({ result: results.viewResult(white + PAGE) });
   await expect.poll(() => seen(unseen)).toContain("blank: painted in one colour");
-  const empty = await stage.open({ result: results.viewResult("<!-- -->") });
+  const empty = await stage().open({ result: results.viewResult("<!-- -->") });
   await expect.poll(() => seen(empty)).toBe("blank: the page of the program is empty");
 });

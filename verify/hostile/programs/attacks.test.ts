@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { GROUPS, sourceOf, type Attack } from "./attacks.mjs";
-import { startDeployment, type Deployment } from "./support/deployment.ts";
-import { Gateway, type Ended } from "./support/gateway.ts";
-import { expectMemoryBack, warmUp } from "./support/ordinary.ts";
-import { residentMb, UNFIT } from "./support/processes.ts";
+import { useServer } from "./support/attacked.ts";
+import type { Deployment } from "./support/deployment.ts";
+import type { Ended, Gateway } from "./support/gateway.ts";
+import { expectMemoryBack } from "./support/ordinary.ts";
+import { UNFIT } from "./support/processes.ts";
 import { sandboxProcesses, watchReading, Witnesses } from "./support/witnesses.ts";
 
 const RECORD = { name: "a record", items: [1, 2, 3] };
@@ -13,17 +14,9 @@ describe.skipIf(UNFIT)(`hostile programs${UNFIT ? `: skipped, ${UNFIT}` : ""}`, 
   let gateway: Gateway;
   let beforeMb = 0;
 
-  beforeAll(async () => {
-    deployment = await startDeployment();
-    gateway = new Gateway(deployment.origin);
-    await sandboxProcesses(gateway);
-    await warmUp(gateway);
-    beforeMb = residentMb(deployment.pid);
-  });
-
-  afterAll(async () => {
-    gateway.close();
-    await deployment.stop();
+  const server = useServer();
+  beforeAll(() => {
+    ({ deployment, gateway, beforeMb } = server());
   });
 
   /** Whether the server answers while something else happens, once at least. */

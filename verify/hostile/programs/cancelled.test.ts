@@ -1,8 +1,9 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startDeployment, type Deployment } from "./support/deployment.ts";
-import { CLOSED, Gateway, type Ended } from "./support/gateway.ts";
-import { expectMemoryBack, warmUp } from "./support/ordinary.ts";
-import { openDescriptors, residentMb, settled, UNFIT } from "./support/processes.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { useServer } from "./support/attacked.ts";
+import type { Deployment } from "./support/deployment.ts";
+import { CLOSED, type Ended, type Gateway } from "./support/gateway.ts";
+import { expectMemoryBack } from "./support/ordinary.ts";
+import { openDescriptors, settled, UNFIT } from "./support/processes.ts";
 import { seeded } from "./support/random.ts";
 import { sandboxProcesses, Witnesses } from "./support/witnesses.ts";
 
@@ -64,17 +65,9 @@ describe.skipIf(UNFIT)(`cancelled programs${UNFIT ? `: skipped, ${UNFIT}` : ""}`
   let gateway: Gateway;
   let beforeMb = 0;
 
-  beforeAll(async () => {
-    deployment = await startDeployment();
-    gateway = new Gateway(deployment.origin);
-    await sandboxProcesses(gateway);
-    await warmUp(gateway);
-    beforeMb = residentMb(deployment.pid);
-  });
-
-  afterAll(async () => {
-    gateway.close();
-    await deployment.stop();
+  const server = useServer();
+  beforeAll(() => {
+    ({ deployment, gateway, beforeMb } = server());
   });
 
   /** Starts one program and closes its request at a moment of the generator's choice. */
