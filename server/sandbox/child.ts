@@ -199,7 +199,7 @@ export class SandboxProcess implements Candidate {
         this.#watch.answered(run);
         return this.#listener.answered();
       case FRAME.unparked:
-        return job && this.#watch.at(run, { ...job.limits, bytes: job.code.length });
+        return this.#watch.at(run, job && { ...job.limits, bytes: job.code.length });
       case FRAME.ready:
         return this.#take();
       case FRAME.warm:

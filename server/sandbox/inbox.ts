@@ -12,16 +12,26 @@ const GLANCE_BYTES = 64 * 1024;
 export class Inbox {
   readonly #handle: (frame: Frame) => void;
   readonly #channel: number;
-  readonly #reader = new FrameReader((frame) => this.#frames.push(frame), MAX_PAYLOAD_BYTES);
+  readonly #reader: FrameReader;
   readonly #frames: Frame[] = [];
   readonly #scratch = Buffer.allocUnsafe(GLANCE_BYTES);
   #handling = false;
   #glanced = 0;
 
-  /** @param channel descriptor of a socket that does not block */
-  constructor(channel: number, handle: (frame: Frame) => void) {
+  /**
+   * @param channel descriptor of a socket that does not block
+   * @param visitor `arrived` hears of a frame as soon as it is read, `handle` when its turn comes
+   */
+  constructor(
+    channel: number,
+    { arrived, handle }: Record<"arrived" | "handle", (frame: Frame) => void>,
+  ) {
     this.#channel = channel;
     this.#handle = handle;
+    this.#reader = new FrameReader((frame) => {
+      this.#frames.push(frame);
+      arrived(frame);
+    }, MAX_PAYLOAD_BYTES);
   }
 
   /** Takes what the event loop read; false when the stream is no frame stream. */
@@ -32,18 +42,16 @@ export class Inbox {
   }
 
   /**
-   * Reads what has come while the event loop stands still, now and then, and shows it to `visit`
-   * before its turn. False when the server is gone.
+   * Reads what has come while the event loop stands still, now and then.
+   * False when the server is gone.
    */
-  glance(visit: (frame: Frame) => void): boolean {
+  glance(): boolean {
     const now = performance.now();
     if (now - this.#glanced < GLANCE_MS) return true;
     this.#glanced = now;
     const length = readNow(this.#channel, this.#scratch);
     if (length === undefined) return true;
-    const seen = this.#frames.length;
     const understood = this.#reader.push(Buffer.from(this.#scratch.subarray(0, length)));
-    for (const frame of this.#frames.slice(seen)) visit(frame);
     // A run may also compute outside of any frame's turn.
     if (!this.#handling) setImmediate(() => this.#handleAll());
     return understood && length > 0;

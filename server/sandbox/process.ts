@@ -29,6 +29,8 @@ interface Entry {
 
 /** Programs that were taken and have not ended; without an entry while one is being made. */
 const runs = new Map<number, Entry | undefined>();
+/** Programs whose cancelling has been read and has not had its turn: none of them computes on. */
+const leaving = new Set<number>();
 const queued: Buffer[] = [];
 let spares: Spares | undefined;
 
@@ -42,12 +44,8 @@ const outbox = {
     for (const frame of queued.splice(0)) channel.write(frame);
     channel.uncork();
   },
-  /** A run that was cancelled stops computing; its frame is answered when its turn comes. */
   glance() {
-    const visit = ({ type, run }: Frame) => {
-      if (type === FRAME.cancel) runs.get(run)?.run.abandon();
-    };
-    if (!inbox.glance(visit)) process.exit(0);
+    if (!inbox.glance()) process.exit(0);
   },
 };
 
@@ -93,8 +91,7 @@ async function park(id: number, setup: number, code: Uint8Array, since: number):
   outbox.queue({ type: FRAME.parked, run: id });
   const known = await spares?.known(setup);
   const interpreter = known && (await spares?.take(known));
-  if (!runs.has(id)) {
-    // Cancelled meanwhile.
+  if (!runs.has(id) || leaving.has(id)) {
     if (known && interpreter) spares?.giveBack(known, interpreter, true);
     return;
   }
@@ -140,13 +137,20 @@ function settle({ known, run }: Entry): void {
 function cancel(id: number): void {
   const entry = runs.get(id);
   runs.delete(id);
+  leaving.delete(id);
   idle(id);
   if (entry === undefined) return;
   entry.run.abandon();
   spares?.giveBack(entry.known, entry.run.interpreter, false);
 }
 
-function receive({ type, kind, run, call, payload }: Frame): void {
+function arrived({ type, run }: Frame): void {
+  if (type !== FRAME.cancel) return;
+  leaving.add(run);
+  runs.get(run)?.run.abandon();
+}
+
+function handle({ type, kind, run, call, payload }: Frame): void {
   switch (type) {
     case FRAME.engine:
       return void start(new Uint8Array(payload));
@@ -155,6 +159,7 @@ function receive({ type, kind, run, call, payload }: Frame): void {
     case FRAME.forget:
       return void spares?.forget(call);
     case FRAME.run:
+      if (leaving.has(run)) return idle(run);
       runs.set(run, undefined);
       return take(run, call, payload);
     case FRAME.reply: {
@@ -170,7 +175,7 @@ function receive({ type, kind, run, call, payload }: Frame): void {
   }
 }
 
-const inbox = new Inbox(CHANNEL, receive);
+const inbox = new Inbox(CHANNEL, { arrived, handle });
 const options: SocketConstructorOpts & ConnectOpts = {
   fd: CHANNEL,
   readable: true,

@@ -71,8 +71,16 @@ export class Watch {
     if (this.#timer === undefined) this.#timer = this.#arm();
   }
 
-  /** Notes that the process is at a run now, before all frames that it has not answered. */
-  at(run: number, { cpuMs, timeoutMs, bytes }: Allowance): void {
+  /**
+   * Notes that the process is at a run now, before all frames that it has not answered.
+   * @param allowance left out for a run that is being cancelled: what its frame was sent with
+   */
+  at(
+    run: number,
+    allowance: Allowance | undefined = this.#unanswered.find((frame) => frame.run === run),
+  ): void {
+    if (allowance === undefined) return;
+    const { cpuMs, timeoutMs, bytes } = allowance;
     this.#since = performance.now();
     this.#unanswered.unshift({ run, cpuMs, timeoutMs, bytes });
     if (this.#timer === undefined) this.#timer = this.#arm();

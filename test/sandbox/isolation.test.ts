@@ -178,6 +178,30 @@ describe("L3: cancelling", () => {
     expect(pool.pids).toEqual(before);
   });
 
+  it("ends runs that wait behind a computing one, and none of them computes first", async () => {
+    const pool = one;
+    const before = pool.pids;
+    const limits = limitsWith({ cpuMs: 3_600_000, timeoutMs: 3_600_000 });
+    const started = gate();
+    const providers = host({ started: async () => started.open() });
+    const run = (code: string, signal?: AbortSignal) =>
+      report(pool, code, providers, { limits, ...(signal && { signal }) });
+    // Four at once leave as many interpreters, with which later runs begin in their frames' turn.
+    await Promise.all(Array.from({ length: 4 }, () => run("async () => 1")));
+    const computing = new AbortController();
+    const behind = new AbortController();
+    const first = run("async () => { host.started(); await null; for (;;); }", computing.signal);
+    const others = [1, 2, 3].map(() => run("async () => { for (;;); }", behind.signal));
+    await started.opened;
+    behind.abort();
+    computing.abort();
+    for (const ended of [first, ...others]) {
+      expect((await ended).failures).toMatchObject([{ code: "executor_cancelled" }]);
+    }
+    expect((await report(pool, "async () => 'next'")).result).toBe("next");
+    expect(pool.pids).toEqual(before);
+  });
+
   it("before the start calls nothing", async () => {
     const pool = one;
     const aborted = await report(pool, "async () => 1", [], { signal: AbortSignal.abort() });
