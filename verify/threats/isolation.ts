@@ -9,7 +9,7 @@ import type { Browser } from "./vector.ts";
 
 const RUNNER = fileURLToPath(new URL("./run.mjs", import.meta.url));
 /** A network, mounts and processes of its own, all of which end with the first of them. */
-const UNSHARE = ["-rnmp", "--fork", "--kill-child", "--mount-proc"];
+const UNSHARE = ["unshare", "-rnmp", "--fork", "--kill-child", "--mount-proc"];
 // A global WebSocket is behind a switch in Node 20.
 const NODE = [process.execPath, "--experimental-websocket", RUNNER];
 const LONGEST_MS = 280_000;
@@ -19,9 +19,8 @@ export const NO_NETWORK = problem();
 
 function problem(): string | undefined {
   if (process.platform !== "linux") return "only Linux has network namespaces";
-  const { error, status, stderr } = spawnSync("unshare", [...UNSHARE, ...NODE, "none", "own"], {
-    encoding: "utf8",
-  });
+  const [command = "", ...args] = [...UNSHARE, ...NODE, "none", "own"];
+  const { error, status, stderr } = spawnSync(command, args, { encoding: "utf8" });
   if (error) return error.message;
   return status === 0
     ? undefined
@@ -35,7 +34,7 @@ function problem(): string | undefined {
 export async function runIn(browser: Browser): Promise<Run> {
   const own = NO_NETWORK === undefined;
   const [command = "", ...args] = own
-    ? ["unshare", ...UNSHARE, ...NODE, browser, "own"]
+    ? [...UNSHARE, ...NODE, browser, "own"]
     : [...NODE, browser, "loopback"];
   // Profiles are removed once every process is gone that might still write.
   const folder = mkdtempSync(join(tmpdir(), "threats-"));

@@ -25,7 +25,7 @@ export interface Run {
   readonly busy: readonly BusyMeasured[];
 }
 
-const BROWSERS_AT_ONCE = 2;
+const BROWSERS_AT_ONCE = 3;
 
 /**
  * Measures everything in one browser.

@@ -25,7 +25,7 @@ export interface Places {
 
 type Which = keyof Places;
 
-const TABS_AT_ONCE = 2;
+const TABS_AT_ONCE = 4;
 const VIEWS_IN_A_TAB = 8;
 /** Plans that are through before the tabs of one are closed. */
 const LINGERING = 6;

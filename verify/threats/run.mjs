@@ -11,18 +11,19 @@ const ADDRESS = "10.77.0.1";
 
 /** Gives this network an interface, a way out that leads nowhere, and names that we answer for. */
 function furnish() {
-  const ip = (line) => execFileSync("ip", line.split(" "), { stdio: "inherit" });
-  ip("link set lo up");
-  ip("link add v0 type veth peer name v1");
-  ip(`addr add ${ADDRESS}/24 dev v0`);
-  ip("link set v0 up");
-  ip("link set v1 up");
-  ip("route add default via 10.77.0.2");
+  const run = (line) => {
+    const [command, ...args] = line.split(" ");
+    execFileSync(command, args, { stdio: "inherit" });
+  };
+  run("ip link set lo up");
+  run("ip link add v0 type veth peer name v1");
+  run(`ip addr add ${ADDRESS}/24 dev v0`);
+  run("ip link set v0 up");
+  run("ip link set v1 up");
+  run("ip route add default via 10.77.0.2");
   const folder = mkdtempSync(join(tmpdir(), "names-"));
   writeFileSync(join(folder, "names"), "nameserver 127.0.0.1\n");
-  execFileSync("mount", ["--bind", join(folder, "names"), realpathSync(NAMES)], {
-    stdio: "inherit",
-  });
+  run(`mount --bind ${join(folder, "names")} ${realpathSync(NAMES)}`);
   rmSync(folder, { recursive: true });
 }
 
