@@ -44,13 +44,10 @@ const NONCE = "c29tZXRoaW5n";
  */
 export function nonced(shell: string): Place {
   const policy = "script-src 'unsafe-inline'";
-  // The first policy is the page's own.
-  const at = shell.lastIndexOf(policy);
   const script = `<script nonce="${NONCE}">`;
-  const page =
-    shell.slice(0, at).replaceAll("`<script>(", () => `\`${script}(`) +
-    `script-src 'nonce-${NONCE}'` +
-    shell.slice(at + policy.length).replaceAll("`<script>(", () => `\`${script}(`);
+  // The first policy is the page's own.
+  const [start, ...rest] = shell.replaceAll("`<script>(", () => `\`${script}(`).split(policy);
+  const page = `${start}${policy}${rest.join(`script-src 'nonce-${NONCE}'`)}`;
   const remove = "for (const name of Object.getOwnPropertyNames(self))";
   const removal = `${script}${remove} if (name.includes("RTC")) delete self[name]</script>`;
   const changed = (html: string) =>

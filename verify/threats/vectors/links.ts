@@ -65,7 +65,7 @@ const SCRIPTED: readonly Vector[] = [
         `<div id="d"></div>${leaving(`const root = d.attachShadow({ mode: "closed" });
           root.innerHTML = '<a href="${to.http}">a</a>'; root.firstChild.click()`)}`,
     },
-    { ...LEAVES, leaks: TCP, other: HTTP, firefox: { leaks: DNS, other: HTTP } },
+    { ...LEAVES, leaks: TCP, firefox: { leaks: DNS } },
   ),
   ...row(
     "window.open()",
@@ -114,7 +114,7 @@ const HANDLED: readonly Vector[] = [
     "Links in a closed shadow tree",
     HTTP,
     { "clicked by the person": (to) => hiddenLink(to.http) },
-    { ...TAB, act: "click", leaks: TCP, other: HTTP, firefox: { leaks: DNS, other: HTTP } },
+    { ...TAB, act: "click", leaks: TCP, firefox: { leaks: DNS } },
   ),
   ...(["ctrl-click", "middle-click"] as const).flatMap((act) => [
     ...row(

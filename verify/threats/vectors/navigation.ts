@@ -5,8 +5,7 @@ const TAB = { needs: "tab" } as const;
 const LEAVES = { ...VIEW, tells: true } as const;
 /** Firefox holds a frame back before it looks up a name. */
 const HELD = { leaks: NOTHING } as const;
-/** The frame may go anywhere where the page around it has no policy. */
-const GONE = { ...VIEW, other: HTTP, firefox: { ...HELD, other: HTTP } } as const;
+const GONE = { ...VIEW, firefox: HELD } as const;
 
 const FRAMES: readonly Vector[] = [
   ...row(
@@ -82,7 +81,7 @@ const LEAVING: readonly Vector[] = [
         location.href = to.https;
       }),
     },
-    { ...LEAVES, leaks: TLS, firefox: { ...HELD, other: TLS } },
+    { ...LEAVES, leaks: TLS, firefox: HELD },
   ),
   ...row(
     "Refresh by meta",
@@ -127,7 +126,7 @@ const LEAVING: readonly Vector[] = [
           location.href = "a";
         })(to)}`,
     },
-    { ...LEAVES, other: HTTP },
+    { ...LEAVES, other: TCP, firefox: HELD },
   ),
 ];
 

@@ -19,7 +19,6 @@ const ELEMENTS: readonly Vector[] = [
     track: (to) =>
       `<video src="data:video/mp4;base64,AAAA" crossorigin><track default kind="captions" src="${to.http}a.vtt"></video>`,
   }),
-  // Firefox fetches these while it reads ahead, before it has come to the policy of the page.
   ...row(
     "Pictures and media",
     HTTP,
@@ -27,7 +26,7 @@ const ELEMENTS: readonly Vector[] = [
       "img with a set of sources": (to) => `<img srcset="${to.http} 1x">`,
       picture: (to) => `<picture><source srcset="${to.http}"><img></picture>`,
     },
-    { needs: "view", firefox: { other: HTTP, chance: true } },
+    { needs: "view" },
   ),
   ...row("Objects", HTTP, {
     object: (to) => `<object data="${to.http}"></object>`,
