@@ -202,7 +202,7 @@ describe("raw messages of the inner page", () => {
 });
 
 describe("the inner document", () => {
-  test("keeps its policy when a host moves the shell into another body", async () => {
+  test("and the shell keep their policy when a host moves the shell into another body", async () => {
     const opened = await open(PAGE, { shell: "/moved/shell" });
     const inner = await opened.inner();
     const fetchFrom = (frame: Frame, path: string) =>
@@ -215,10 +215,19 @@ describe("the inner document", () => {
         stage.origin + path,
       );
     expect(await fetchFrom(inner, "/from-inner")).toBe("blocked");
+    expect(await fetchFrom(opened.shell(), "/from-shell")).toBe("blocked");
+    // The control: without the shell's script the policy in that body holds nothing.
+    const bare = opened.page;
+    await bare.route("**/moved/shell", async (route) => {
+      const response = await route.fetch();
+      const body = (await response.text()).replace(/<script type="module"[^]*?<\/script>/, "");
+      await route.fulfill({ response, body });
+    });
+    await bare.goto(`${stage.origin}/moved/shell`);
+    expect(await fetchFrom(bare.mainFrame(), "/from-bare")).toBe("sent");
+    expect(stage.requests).toContain("/from-bare");
     expect(stage.requests).not.toContain("/from-inner");
-    // The control: the shell's own policy does not hold there, so the same request leaves.
-    expect(await fetchFrom(opened.shell(), "/from-shell")).toBe("sent");
-    expect(stage.requests).toContain("/from-shell");
+    expect(stage.requests).not.toContain("/from-shell");
   });
 
   test("cannot be broken out of by host values or by the program's text", async () => {
