@@ -1,7 +1,9 @@
 import { z } from "zod";
 import { bearer, type Authenticate } from "./access/bearer.ts";
 import { isConnectorId, isReserved } from "./shared/connector-id.ts";
+import type { ActivityStore } from "./shared/activity.ts";
 import type { Connector, Executor } from "./shared/contracts.ts";
+import { memoryActivity } from "./shared/drivers/activity-memory.ts";
 import { identifier } from "./shared/identifier.ts";
 import {
   defaultExecuteLimits,
@@ -38,6 +40,11 @@ export interface ConnectaConfig {
   /** Where tool lists survive a restart, such as `sqliteStorage`; closed with the deployment. */
   readonly storage?: Storage;
   /**
+   * Where every call is recorded, such as `fileActivity`; the newest thousand in memory when
+   * omitted, `false` for none. Closed with the deployment.
+   */
+  readonly activity?: ActivityStore | false;
+  /**
    * Told of faults that no caller sees, and what they happened to; writes the place, never the
    * text, to stderr when omitted.
    */
@@ -56,6 +63,7 @@ export interface ReadyConfig {
   readonly allowedHosts: readonly string[] | undefined;
   readonly allowedOrigins: readonly string[];
   readonly storage: Storage | undefined;
+  readonly activity: ActivityStore | undefined;
   readonly onError: (error: Error, what: string) => void;
 }
 
@@ -103,6 +111,7 @@ const OPTIONS = z.strictObject({
     .strictObject({ allowedHosts: names.optional(), allowedOrigins: names.optional() })
     .optional(),
   storage: z.unknown().optional(),
+  activity: z.unknown().optional(),
   onError: z.function().optional(),
 });
 
@@ -120,6 +129,7 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
   }
   checkConnectors(config.connectors);
   checkStorage(config.storage);
+  checkActivity(config.activity);
   return {
     name: config.name ?? "connecta",
     instructions: config.instructions,
@@ -131,6 +141,7 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
     allowedHosts: config.http?.allowedHosts,
     allowedOrigins: config.http?.allowedOrigins ?? [],
     storage: config.storage,
+    activity: config.activity === false ? undefined : (config.activity ?? memoryActivity()),
     onError: config.onError ?? printWhere,
   };
 }
@@ -203,6 +214,21 @@ function checkStorage(storage: ConnectaConfig["storage"]): void {
   if (missing === undefined) return;
   throw new ConfigError(
     `storage has no ${missing}(): give a store, such as sqliteStorage({ file: "connecta.db" }).`,
+  );
+}
+
+function checkActivity(activity: ConnectaConfig["activity"]): void {
+  if (activity === undefined || activity === false) return;
+  const missing = (["record", "read"] as const).find(
+    (name) => typeof activity?.[name] !== "function",
+  );
+  if (missing === undefined) return;
+  const isStorage = STORAGE.every((name) => Object(activity)[name] !== undefined);
+  throw new ConfigError(
+    isStorage
+      ? "activity is a store of keys: give storageActivity({ storage }) with it."
+      : `activity has no ${missing}(): give a store, such as ` +
+          'fileActivity({ file: "activity.jsonl" }), or false.',
   );
 }
 

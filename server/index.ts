@@ -2,9 +2,11 @@ import { Catalogs } from "./catalog/catalogs.ts";
 import { readConfig, type ConnectaConfig } from "./config.ts";
 import { createRoutes } from "./http/routes.ts";
 import { Invoker } from "./invoke/invoke.ts";
+import { Recorder } from "./invoke/recorder.ts";
 import { Stash } from "./invoke/stash.ts";
 import { Runner } from "./programs/runner.ts";
 import type { SourceReader } from "./programs/source.ts";
+import type { ActivityStore } from "./shared/activity.ts";
 import { createMcp } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
 
@@ -29,12 +31,23 @@ export type { Failure, FailureCode, Outcome } from "./shared/failure.ts";
 export type { ExecuteLimits } from "./shared/limits.ts";
 export type { Scope } from "./shared/scope.ts";
 export { memoryStorage, type MemoryStorageOptions } from "./shared/drivers/memory.ts";
+export { memoryActivity, type MemoryActivityOptions } from "./shared/drivers/activity-memory.ts";
+export type {
+  ActivityEvent,
+  ActivityFilter,
+  ActivityPage,
+  ActivityQuery,
+  ActivitySource,
+  ActivityStore,
+} from "./shared/activity.ts";
 export type { KeepOptions, ListOptions, Storage } from "./shared/storage.ts";
 
 /** A deployment that answers web-standard requests. */
 export interface Connecta {
   /** Serves `/mcp` and `/health`. */
   fetch(request: Request): Promise<Response>;
+  /** The calls that were recorded; `undefined` where the config wants none. */
+  readonly activity: Pick<ActivityStore, "read"> | undefined;
   /** Refuses new programs, ends what runs and releases connectors. */
   close(): Promise<void>;
 }
@@ -51,9 +64,10 @@ export interface Lent {
  */
 export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connecta {
   const ready = readConfig(config);
-  const { connectors, executor, limits, storage, onError } = ready;
+  const { connectors, executor, limits, storage, activity, onError } = ready;
   const catalogs = new Catalogs(connectors, {}, storage);
-  const invoker = new Invoker(catalogs);
+  const recorder = new Recorder(activity);
+  const invoker = new Invoker(catalogs, recorder);
   const { sources } = lent;
   const runner = new Runner({ connectors, executor, limits, catalogs, invoker, sources });
   const identity = { name: ready.name, version: VERSION };
@@ -71,6 +85,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   const routes = createRoutes({ ...identity, mcp, gate: ready });
   return {
     fetch: async (request) => routes.fetch(request),
+    activity,
     async close() {
       runner.close();
       const stored = catalogs.close();
@@ -79,6 +94,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       await executor.close?.();
       await Promise.all(connectors.map((connector) => connector.close?.()));
       await stored;
+      await recorder.close();
       await storage?.close?.();
     },
   };

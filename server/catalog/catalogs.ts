@@ -68,6 +68,16 @@ export class Catalogs {
     return this.#connectors.get(id);
   }
 
+  /** The connector that an address begins with, whether or not it has the tool. */
+  connectorOf(address: string): Connector | undefined {
+    let dot = address.lastIndexOf(".", this.#longestId);
+    for (; dot > 0; dot = address.lastIndexOf(".", dot - 1)) {
+      const connector = this.#connectors.get(address.slice(0, dot));
+      if (connector !== undefined) return connector;
+    }
+    return undefined;
+  }
+
   /** The last good catalog of a connector, without loading anything. */
   loaded(connectorId: string): Catalog | undefined {
     return this.#loads.last(connectorId);
@@ -109,7 +119,7 @@ export class Catalogs {
    * @param suggest whether a miss looks for what was meant, which costs as much as a search
    */
   async resolve(address: string, scope: Scope, suggest = true): Promise<Outcome<Resolution>> {
-    const connector = this.#connectorIn(address);
+    const connector = this.connectorOf(address);
     if (connector === undefined) {
       const suggestions = suggest ? suggestAddresses(this, address) : [];
       const message = `No connector has the address ${quote(address)}.${didYouMean(suggestions)}`;
@@ -164,15 +174,6 @@ export class Catalogs {
   /** Stops every load that is under way; resolves when what was loaded is stored. */
   close(): Promise<void> {
     return this.#loads.close();
-  }
-
-  #connectorIn(address: string): Connector | undefined {
-    let dot = address.lastIndexOf(".", this.#longestId);
-    for (; dot > 0; dot = address.lastIndexOf(".", dot - 1)) {
-      const connector = this.#connectors.get(address.slice(0, dot));
-      if (connector !== undefined) return connector;
-    }
-    return undefined;
   }
 
   async #unknownTool(catalog: Catalog, name: string, suggest: boolean): Promise<Outcome<never>> {

@@ -1,21 +1,37 @@
 import { isExplicitlyReadOnly } from "../catalog/classify.ts";
-import type { Catalogs } from "../catalog/catalogs.ts";
+import type { Catalogs, Resolution } from "../catalog/catalogs.ts";
+import { eventName, type ActivitySource } from "../shared/activity.ts";
 import type { Connector, Tool, ToolResult } from "../shared/contracts.ts";
-import { fail, ok, type Failure, type Outcome } from "../shared/failure.ts";
+import {
+  fail,
+  failure,
+  ok,
+  type Failure,
+  type FailureCode,
+  type Outcome,
+} from "../shared/failure.ts";
 import { compileSchema, type CompiledSchema } from "../shared/schema.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
+import { Recorder } from "./recorder.ts";
 import { withRecovery, type Surface } from "./recovery.ts";
 import { clocked, type CallTimes } from "./times.ts";
 
 /** One call of one tool, whoever makes it. */
 export interface Invocation {
+  /** As the caller wrote it; of a shortcut, the connector's id and the property. */
   readonly address: string;
+  /** The address as a property of a connector's global, which stands for a tool. */
+  readonly shortcut?: { readonly connector: string; readonly property: string } | undefined;
   /** Arguments by name; `undefined` means none. */
   readonly args: unknown;
   /** Read paths refuse everything that is not explicitly read-only. */
   readonly access: "read" | "write";
   readonly surface: Surface;
+  /** The tool through which the call came in. */
+  readonly source: ActivitySource;
+  /** The run that makes the call, when a program does. */
+  readonly runId?: string | undefined;
   /** Deadline of one attempt, in milliseconds. */
   readonly timeoutMs: number;
   /** 0–2; honoured for read-only tools alone. */
@@ -32,43 +48,79 @@ export interface Invoked {
   readonly attempts: number;
 }
 
+/** Makes of a result what the caller gets: unwraps it, and holds it against the caller's bounds. */
+export type Take<T> = (invoked: Invoked) => Outcome<T> | Promise<Outcome<T>>;
+
+/** How far a call has come. */
+interface Course {
+  readonly startedAt: number;
+  resolved: Resolution | undefined;
+  /** How often the connector was asked. */
+  attempts: number;
+}
+
 const BACKOFF_MS = 250;
 const MAX_RETRY_AFTER_MS = 10_000;
 
 /** The one path of every call, bound to a deployment's catalogs. */
 export class Invoker {
   readonly #catalogs: Catalogs;
+  readonly #recorder: Recorder;
   readonly #schemas = new WeakMap<Tool, CompiledSchema>();
 
-  constructor(catalogs: Catalogs) {
+  /** @param recorder told of every call; without one none is recorded */
+  constructor(catalogs: Catalogs, recorder = new Recorder()) {
     this.#catalogs = catalogs;
+    this.#recorder = recorder;
   }
 
-  /** Resolves, classifies, validates and attempts; a failure says how the caller goes on. */
-  async invoke(call: Invocation, scope: Scope): Promise<Outcome<Invoked>> {
-    const done = await this.#invoke(call, scope);
-    if (done.ok) return done;
-    return { ok: false, failure: withRecovery(done.failure, call.surface, call) };
+  /**
+   * Makes one call, from its address to what the caller takes of the answer, and records it
+   * however it ends. A failure says how the caller goes on.
+   * @param take the result as it is, when omitted
+   */
+  invoke(call: Invocation, scope: Scope): Promise<Outcome<Invoked>>;
+  invoke<T>(call: Invocation, scope: Scope, take: Take<T>): Promise<Outcome<T>>;
+  async invoke(
+    call: Invocation,
+    scope: Scope,
+    take: Take<unknown> = ok,
+  ): Promise<Outcome<unknown>> {
+    const course: Course = { startedAt: performance.now(), resolved: undefined, attempts: 0 };
+    let code: FailureCode | undefined = "internal";
+    try {
+      const answered = await this.#answer(call, course, scope);
+      if (!answered.ok) {
+        code = answered.failure.code;
+        return { ok: false, failure: withRecovery(answered.failure, call.surface, call) };
+      }
+      const taken = await take(answered.value);
+      code = taken.ok ? ownFailure(answered.value.result) : taken.failure.code;
+      return taken;
+    } finally {
+      this.#record(call, course, code, scope);
+    }
   }
 
-  async #invoke(call: Invocation, scope: Scope): Promise<Outcome<Invoked>> {
-    const { times, timeoutMs } = call;
-    const resolved = await clocked(times, "catalogMs", () =>
-      this.#catalogs.resolve(call.address, scope),
-    );
+  /** The steps up to the connector's answer, in their order; the first that refuses ends the call. */
+  async #answer(call: Invocation, course: Course, scope: Scope): Promise<Outcome<Invoked>> {
+    const resolved = await clocked(call.times, "catalogMs", () => this.#resolve(call, scope));
     if (!resolved.ok) return resolved;
-    const { connector, tool } = resolved.value;
-    const address = `${connector.id}.${tool.name}`;
-    const readOnly = isExplicitlyReadOnly(tool);
-    if (call.access === "read" && !readOnly) return refuseWrite(address);
-    const args = call.args ?? {};
-    const invalid = this.#validate(address, tool, args);
-    if (invalid) return { ok: false, failure: invalid };
-    const retries = readOnly ? call.maxRetries : 0;
-    return attempt({ connector, tool, address, args, retries, timeoutMs, times }, scope);
+    course.resolved = resolved.value;
+    const target = targetOf(call, resolved.value);
+    const refused = classify(target, call.access) ?? this.#validate(target);
+    if (refused) return { ok: false, failure: refused };
+    return retried(target, course, scope, () => attempt(target, course, scope));
   }
 
-  #validate(address: string, tool: Tool, args: unknown): Failure | undefined {
+  async #resolve({ address, shortcut }: Invocation, scope: Scope): Promise<Outcome<Resolution>> {
+    if (!shortcut) return this.#catalogs.resolve(address, scope);
+    const { connector, property } = shortcut;
+    const canonical = await this.#catalogs.shortcut(connector, property, scope);
+    return canonical.ok ? this.#catalogs.resolve(canonical.value, scope) : canonical;
+  }
+
+  #validate({ address, tool, args }: Target): Failure | undefined {
     let schema = this.#schemas.get(tool);
     if (!schema) this.#schemas.set(tool, (schema = compileSchema(tool.inputSchema)));
     const findings = schema.check(args);
@@ -77,10 +129,56 @@ export class Invoker {
     const message = `${address} refuses its arguments: ${places.join("; ")}.`;
     return fail("invalid_args", message, { address, findings }).failure;
   }
+
+  #record(call: Invocation, course: Course, code: FailureCode | undefined, scope: Scope): void {
+    const { startedAt, attempts, resolved } = course;
+    const address = resolved ? `${resolved.connector.id}.${resolved.tool.name}` : call.address;
+    const event = {
+      time: scope.now(),
+      source: call.source,
+      connector: resolved?.connector.id ?? this.#catalogs.connectorOf(call.address)?.id,
+      tool: resolved && eventName(resolved.tool.name),
+      address: eventName(address),
+      outcome: code === undefined ? ("ok" as const) : ("failed" as const),
+      code,
+      durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
+      attempts,
+      principal: eventName(scope.principal),
+      requestId: eventName(scope.requestId),
+      runId: call.runId,
+    };
+    this.#recorder.record(event, scope);
+  }
 }
 
-function refuseWrite(address: string): Outcome<never> {
-  return fail(
+/** The code of a result that is passed on whole, although it tells of a failure. */
+function ownFailure(result: ToolResult): FailureCode | undefined {
+  return result.kind === "mcp" && result.isError === true ? "connector_call_failed" : undefined;
+}
+
+/** What a call that was resolved asks of which connector. */
+interface Target {
+  readonly connector: Connector;
+  readonly tool: Tool;
+  readonly address: string;
+  readonly args: unknown;
+  readonly readOnly: boolean;
+  readonly retries: number;
+  readonly timeoutMs: number;
+  readonly times: CallTimes | undefined;
+}
+
+function targetOf(call: Invocation, { connector, tool }: Resolution): Target {
+  const { args = {}, maxRetries, timeoutMs, times } = call;
+  const readOnly = isExplicitlyReadOnly(tool);
+  const retries = readOnly ? maxRetries : 0;
+  const address = `${connector.id}.${tool.name}`;
+  return { connector, tool, address, args: args ?? {}, readOnly, retries, timeoutMs, times };
+}
+
+function classify({ address, readOnly }: Target, access: Invocation["access"]) {
+  if (access === "write" || readOnly) return undefined;
+  return failure(
     "destructive_tool_requires_approval",
     `${address} is not marked read-only: it runs only through call_destructive_tool, ` +
       "as one visible call that a person can refuse.",
@@ -88,27 +186,29 @@ function refuseWrite(address: string): Outcome<never> {
   );
 }
 
-interface Target {
-  readonly connector: Connector;
-  readonly tool: Tool;
-  readonly address: string;
-  readonly args: unknown;
-  readonly retries: number;
-  readonly timeoutMs: number;
-  readonly times: CallTimes | undefined;
+/** One attempt under its deadline; the connector adds its own credential. */
+function attempt(target: Target, course: Course, scope: Scope): Promise<Outcome<ToolResult>> {
+  const { connector, tool, address, args, timeoutMs, times } = target;
+  return clocked(times, "connectorMs", () =>
+    withDeadline(scope, timeoutMs, address, (inner) => {
+      course.attempts++;
+      return safely(address, inner, () => connector.callTool(tool.name, args, inner));
+    }),
+  );
 }
 
-async function attempt(target: Target, scope: Scope): Promise<Outcome<Invoked>> {
-  const { connector, tool, address, args, timeoutMs, times } = target;
-  for (let attempts = 1; ; attempts++) {
-    const answer = await clocked(times, "connectorMs", () =>
-      withDeadline(scope, timeoutMs, address, (inner) =>
-        safely(address, inner, () => connector.callTool(tool.name, args, inner)),
-      ),
-    );
-    if (answer.ok) return ok({ connector, tool, result: answer.value, attempts });
-    const wait = retryDelay(answer.failure, attempts);
-    if (attempts > target.retries || wait === undefined) {
+/** Attempts as often as the target allows; nothing is held while it waits between two. */
+async function retried(
+  { connector, tool, address, retries }: Target,
+  course: Course,
+  scope: Scope,
+  once: () => Promise<Outcome<ToolResult>>,
+): Promise<Outcome<Invoked>> {
+  for (let round = 1; ; round++) {
+    const answer = await once();
+    if (answer.ok) return ok({ connector, tool, result: answer.value, attempts: course.attempts });
+    const wait = retryDelay(answer.failure, round);
+    if (round > retries || wait === undefined) {
       return { ok: false, failure: { address, ...answer.failure } };
     }
     if (!(await pause(wait, scope.signal))) {

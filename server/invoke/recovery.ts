@@ -25,7 +25,7 @@ function recovery(failure: Failure, surface: Surface, attempt: Attempt): NextAct
     case "unknown_tool":
       return search(surface, words(failure.suggestions?.[0] ?? attempt.address));
     case "invalid_args":
-      return describe(surface, attempt.address);
+      return describe(surface, failure.address ?? attempt.address);
     case "destructive_tool_requires_approval":
       return {
         tool: "call_destructive_tool",

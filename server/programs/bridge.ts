@@ -3,7 +3,7 @@ import type { Catalogs } from "../catalog/catalogs.ts";
 import { pause } from "../catalog/pause.ts";
 import { describe } from "../catalog/describe.ts";
 import { search } from "../catalog/search.ts";
-import type { Invoker } from "../invoke/invoke.ts";
+import type { Invocation, Invoker } from "../invoke/invoke.ts";
 import { withRecovery } from "../invoke/recovery.ts";
 import { clocked } from "../invoke/times.ts";
 import type { Provider } from "../shared/contracts.ts";
@@ -51,6 +51,7 @@ export class Bridge {
   readonly #limits: ExecuteLimits;
   readonly #scope: Scope;
   readonly #meter: Meter | undefined;
+  readonly #runId = crypto.randomUUID();
   readonly #underWay = new Map<Promise<Outcome<Reply>>, Operation>();
   #spent = 0;
   #rich = 0;
@@ -233,15 +234,8 @@ export class Bridge {
     }
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
-    const address = await clocked(this.#meter, "catalogMs", () =>
-      this.#host.catalogs.shortcut(connector, property, this.#scope),
-    );
-    if (address.ok) {
-      const answer = await this.#call(address.value, values);
-      return answer.ok ? replied(answer.value) : answer;
-    }
-    const attempt = { address: clampUtf8(`${connector}.${property}`, ECHO_BYTES) };
-    return { ok: false, failure: withRecovery(address.failure, "inside", attempt) };
+    const answer = await this.#call(`${connector}.${property}`, values, { connector, property });
+    return answer.ok ? replied(answer.value) : answer;
   }
 
   async #batch(args: Args): Promise<Outcome<Reply>> {
@@ -278,22 +272,30 @@ export class Bridge {
     return ok({ text: batchReply(entries), bytes });
   }
 
-  async #call(address: string, args: unknown): Promise<Outcome<Answer>> {
-    const done = await this.#host.invoker.invoke(
+  #call(
+    address: string,
+    args: unknown,
+    shortcut?: Invocation["shortcut"],
+  ): Promise<Outcome<Answer>> {
+    const { invoker, rests } = this.#host;
+    const { hostCallTimeoutMs, maxResultBytes } = this.#limits;
+    return invoker.invoke(
       {
         address,
+        shortcut,
         args: args ?? undefined,
         access: "read",
         surface: "inside",
-        timeoutMs: this.#limits.hostCallTimeoutMs,
+        source: "execute_code",
+        runId: this.#runId,
+        timeoutMs: hostCallTimeoutMs,
         maxRetries: 0,
         times: this.#meter,
       },
       this.#scope,
+      ({ connector, tool, result }) =>
+        carry(`${connector.id}.${tool.name}`, result, maxResultBytes, rests),
     );
-    if (!done.ok) return done;
-    const { rests } = this.#host;
-    return carry(address, done.value.result, this.#limits.maxResultBytes, rests);
   }
 
   async #emit(args: Args): Promise<Outcome<Reply>> {

@@ -64,6 +64,10 @@ export const LIMITS = {
   storageValueBytes: limit(16 * 1024 * 1024, "bytes", "holds ten thousand tools with schemas"),
   storageListKeys: limit(1_000, "count", "keys in one page of a listing"),
   storageTimeoutMs: limit(2_000, "ms", "a store that takes longer is slower than asking anew"),
+  activityEvents: limit(1_000, "count", "recorded calls in memory: some 300 KB"),
+  activityPage: limit(1_000, "count", "recorded calls read back at once"),
+  activityWaiting: limit(10_000, "count", "recorded calls that a slow store may owe: some 4 MB"),
+  activityTtlMs: limit(7 * 24 * 3_600_000, "ms", "recorded calls in a store of keys"),
   queryChars: limit(1_000, "characters", "a search query beyond this is a document"),
   drainMs: limit(10_000, "ms", "how long a stopping server waits for requests in flight"),
 } as const satisfies Record<string, Limit>;

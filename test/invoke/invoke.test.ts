@@ -34,6 +34,7 @@ const CALL: Invocation = {
   args: {},
   access: "read",
   surface: "outside",
+  source: "call_tool",
   timeoutMs: 60_000,
   maxRetries: 0,
 };
