@@ -32,6 +32,7 @@ export type { ExecuteLimits } from "./shared/limits.ts";
 export type { Scope } from "./shared/scope.ts";
 export { memoryStorage, type MemoryStorageOptions } from "./shared/drivers/memory.ts";
 export { memoryActivity, type MemoryActivityOptions } from "./shared/drivers/activity-memory.ts";
+export { storageActivity, type StorageActivityOptions } from "./shared/drivers/activity-storage.ts";
 export type {
   ActivityEvent,
   ActivityFilter,

@@ -1,0 +1,86 @@
+import type { ActivityEvent } from "./activity.ts";
+import { fail, type Outcome } from "./failure.ts";
+import { LIMITS } from "./limits.ts";
+
+/** Writes a few events, all or as many as it can. */
+export type WriteEvents = (events: readonly ActivityEvent[]) => Promise<Outcome<void>>;
+
+/** Events of one batch on their way. */
+interface Batch {
+  readonly outcome: Promise<Outcome<void>>;
+  /** Ends the waiting for more of them. */
+  readonly start: () => void;
+}
+
+/**
+ * Collects events for a while and writes them together, one batch after the other, so that a call
+ * costs its store nothing but its place in a list. What a store that is stuck owes is bounded.
+ */
+export class Batches {
+  readonly #write: WriteEvents;
+  readonly #delayMs: number;
+  #waiting: ActivityEvent[] = [];
+  #next: Batch | undefined;
+  #last: Promise<unknown> = Promise.resolve();
+  /** Whether a write that took too long is still under way. */
+  #isStuck = false;
+
+  /** @param delayMs how long a batch waits for more, in milliseconds */
+  constructor(write: WriteEvents, delayMs: number) {
+    this.#write = write;
+    this.#delayMs = delayMs;
+  }
+
+  /** Adds an event; the outcome is that of its batch. */
+  add(event: ActivityEvent): Promise<Outcome<void>> {
+    if (this.#waiting.length >= LIMITS.activityWaiting.value) {
+      return Promise.resolve(fail("unavailable", "It does not keep up."));
+    }
+    this.#waiting.push(event);
+    this.#next ??= this.#schedule();
+    return this.#next.outcome;
+  }
+
+  /** Writes what waits; resolves when it is written, could not be, or takes too long. */
+  async settled(): Promise<void> {
+    this.#next?.start();
+    await this.#last;
+  }
+
+  #schedule(): Batch {
+    let start = () => {};
+    const due = new Promise<void>((resolve) => (start = resolve));
+    const timer = setTimeout(start, this.#delayMs);
+    const before = this.#last;
+    const outcome = due.then(async () => {
+      clearTimeout(timer);
+      await before;
+      const events = this.#waiting;
+      this.#waiting = [];
+      this.#next = undefined;
+      return this.#inTime(events);
+    });
+    this.#last = outcome;
+    return { outcome, start };
+  }
+
+  /** A write that hangs costs its own events and those that come meanwhile; nobody waits for it. */
+  async #inTime(events: readonly ActivityEvent[]): Promise<Outcome<void>> {
+    const timeoutMs = LIMITS.storageTimeoutMs.value;
+    const slow = fail("unavailable", `A write takes over ${timeoutMs} ms.`);
+    if (this.#isStuck) return slow;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const late = new Promise<Outcome<void>>((resolve) => {
+      timer = setTimeout(() => {
+        this.#isStuck = true;
+        resolve(slow);
+      }, timeoutMs);
+    });
+    const written = this.#write(events)
+      .catch(() => fail("unavailable", "A write failed without saying why."))
+      .finally(() => (this.#isStuck = false));
+    const outcome = await Promise.race([written, late]);
+    clearTimeout(timer);
+    return outcome;
+  }
+}
