@@ -3,3 +3,4 @@ export { listen, type Listening, type ListenOptions } from "./listen.ts";
 export { quickjsExecutor } from "../sandbox/pool.ts";
 export { stdioMcp, type StdioMcpOptions } from "../connectors/stdio/stdio.ts";
 export { sqliteStorage, type SqliteStorageOptions } from "./storage-sqlite.ts";
+export { fileActivity, type FileActivityOptions } from "./activity-file.ts";
