@@ -1,17 +1,23 @@
 import { parseArgs } from "node:util";
+import { LIMITS } from "../shared/limits.ts";
 
 export const USAGE = `Usage: connecta <command> [options]
 
   serve              serve the deployment
   dev                the same with the host page: run programs, look at their views
   tools [CONNECTOR]  list every tool with its class and why, those to look at first
+  activity           print the calls that were recorded, the newest last
 
 Options
   --config FILE      the deployment (connecta.config.mjs of this folder)
   --mcp-config FILE  servers of another client's file, besides or instead; may be repeated
   --port N           port to listen on, 0 for any free one (PORT, else 8787)
   --host NAME        address to listen on (127.0.0.1; any other needs auth)
-  --json             tools as JSON
+  --follow           activity goes on printing until it is ended
+  --connector ID     activity of one connector
+  --outcome WHICH    activity that came out ok, or failed
+  --limit N          calls that activity begins with (50)
+  --json             tools as JSON; activity as a line of JSON for each call
   --help, --version
 
 SANDBOX_PORT is the second port of dev, where views live (the next free one).`;
@@ -38,17 +44,41 @@ export interface ToolsCommand extends Sources {
   readonly json: boolean;
 }
 
+/** Recorded calls to print. */
+export interface ActivityCommand extends Sources {
+  readonly name: "activity";
+  readonly follow: boolean;
+  readonly json: boolean;
+  readonly connector: string | undefined;
+  readonly outcome: "ok" | "failed" | undefined;
+  /** How many to begin with. */
+  readonly limit: number;
+}
+
 /** What somebody at the command line wants. */
-export type Command = ServeCommand | ToolsCommand | { readonly name: "help" | "version" };
+export type Command =
+  | ServeCommand
+  | ToolsCommand
+  | ActivityCommand
+  | { readonly name: "help" | "version" };
 
 /** A mistake of the person at the command line: one line, exit code 1. */
 export class UsageError extends Error {}
 
-/** Options that one command alone understands. */
+const COMMANDS = ["serve", "dev", "tools", "activity"] as const;
+
+const OUTCOMES = ["ok", "failed"] as const;
+const DEFAULT_LIMIT = 50;
+
+/** Options that some commands alone understand. */
 const ONLY = {
   port: ["serve", "dev"],
   host: ["serve", "dev"],
-  json: ["tools"],
+  json: ["tools", "activity"],
+  follow: ["activity"],
+  connector: ["activity"],
+  outcome: ["activity"],
+  limit: ["activity"],
 } as const satisfies Record<string, readonly string[]>;
 
 /**
@@ -59,11 +89,11 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
   const { values, positionals } = parseCommandLine(argv);
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };
-  const [name, ...rest] = positionals;
-  const most = name === "tools" ? 1 : 0;
-  if ((name !== "serve" && name !== "dev" && name !== "tools") || rest.length > most) {
+  const [given, ...rest] = positionals;
+  const name = COMMANDS.find((one) => one === given);
+  if (name === undefined || rest.length > (name === "tools" ? 1 : 0)) {
     throw new UsageError(
-      "Say one command: connecta serve, or connecta dev, or connecta tools (--help lists options).",
+      "Say one command: connecta serve, or connecta dev, tools or activity (--help lists options).",
     );
   }
   for (const [option, commands] of Object.entries(ONLY)) {
@@ -74,6 +104,7 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
   }
   const sources = { config: values.config, mcpConfigs: values["mcp-config"] ?? [] };
   if (name === "tools") return { name, connector: rest[0], json: values.json ?? false, ...sources };
+  if (name === "activity") return { name, ...readActivity(values), ...sources };
   return {
     name,
     ...sources,
@@ -81,6 +112,20 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
     sandboxPort: readPort("SANDBOX_PORT", env.SANDBOX_PORT),
     hostname: values.host,
   };
+}
+
+function readActivity(values: ReturnType<typeof parseCommandLine>["values"]) {
+  const { follow = false, json = false, connector, limit } = values;
+  const outcome = OUTCOMES.find((one) => one === values.outcome);
+  if (outcome !== values.outcome) {
+    throw new UsageError("--outcome must be ok or failed.");
+  }
+  const most = LIMITS.activityPage.value;
+  const count = Number(limit ?? DEFAULT_LIMIT);
+  if (!Number.isInteger(count) || count < 1 || count > most) {
+    throw new UsageError(`--limit must be a whole number between 1 and ${most}.`);
+  }
+  return { follow, json, connector, outcome, limit: count };
 }
 
 function parseCommandLine(argv: readonly string[]) {
@@ -94,6 +139,10 @@ function parseCommandLine(argv: readonly string[]) {
         port: { type: "string" },
         host: { type: "string" },
         json: { type: "boolean" },
+        follow: { type: "boolean" },
+        connector: { type: "string" },
+        outcome: { type: "string" },
+        limit: { type: "string" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean" },
       },

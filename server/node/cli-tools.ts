@@ -1,6 +1,7 @@
 import { readConfig } from "../config.ts";
 import { UsageError, type ToolsCommand } from "./cli-command.ts";
 import { loadDeployment } from "./cli-deployment.ts";
+import { NO_EXECUTOR, write } from "./cli-print.ts";
 import { inspect, type Inspection } from "./inspect.ts";
 import { asText } from "./inspect-text.ts";
 
@@ -28,16 +29,6 @@ export async function tools(command: ToolsCommand): Promise<void> {
   process.exit(failed ? 1 : 0);
 }
 
-const NO_EXECUTOR = { execute: () => Promise.resolve({ result: undefined }) };
-
 function isFailed(inspection: Inspection): boolean {
   return !inspection.ok;
-}
-
-/** Resolves when all of it is written, or when nobody reads it any more. */
-function write(text: string): Promise<void> {
-  return new Promise((resolve) => {
-    process.stdout.once("error", () => resolve());
-    process.stdout.write(text, () => resolve());
-  });
 }

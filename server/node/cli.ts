@@ -1,3 +1,4 @@
+import { activity } from "./cli-activity.ts";
 import { ConfigError } from "../config.ts";
 import { VERSION } from "../version.ts";
 import { readCommand, USAGE, UsageError, type Command } from "./cli-command.ts";
@@ -20,6 +21,8 @@ function run(command: Command): void | Promise<void> {
       return console.log(VERSION);
     case "tools":
       return tools(command);
+    case "activity":
+      return activity(command);
     default:
       return serve(command);
   }

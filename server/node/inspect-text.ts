@@ -1,10 +1,9 @@
+import { printable } from "./cli-print.ts";
 import type { InspectedTool, Inspection, ToolClass } from "./inspect.ts";
 
 const CLASSES: readonly ToolClass[] = ["read-only", "needs approval", "hidden", "set aside"];
 /** A longer name moves its own row and no other. */
 const MAX_NAME_COLUMNS = 48;
-/** Control characters and marks that turn text around: a server's names reach a terminal here. */
-const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
 
 /** What {@link Inspection}s say, for a person to read in a terminal. */
 export function asText(inspections: readonly Inspection[]): string {
@@ -61,8 +60,4 @@ function rows(tools: readonly InspectedTool[]): string[] {
     ];
     return columns.join("  ").trimEnd();
   });
-}
-
-function printable(text: string): string {
-  return text.replace(UNPRINTABLE, "\ufffd");
 }
