@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { ConfigError, readConfig, type ConnectaConfig } from "../server/config.ts";
+import { memoryActivity, memoryStorage } from "../server/index.ts";
 import { api } from "../server/connectors/api.ts";
 
 const executor = { execute: () => Promise.resolve({ result: undefined }) };
@@ -20,6 +21,13 @@ describe("a deployment's config", () => {
     const ready = readConfig({ connectors: [connector("crm")], executor, execute: { cpuMs: 90 } });
     expect(ready.limits).toMatchObject({ cpuMs: 90, maxHostCalls: 20, timeoutMs: 30_000 });
     expect(ready.name).toBe("connecta");
+    expect(ready.activity?.isVolatile).toBe(true);
+  });
+
+  test("T1: calls are recorded where the config says, or nowhere", () => {
+    const activity = memoryActivity();
+    expect(readConfig({ connectors: [], executor, activity }).activity).toBe(activity);
+    expect(readConfig({ connectors: [], executor, activity: false }).activity).toBeUndefined();
   });
 
   test.each<[string, Partial<ConnectaConfig>, string]>([
@@ -46,6 +54,17 @@ describe("a deployment's config", () => {
       "execute.cpu is no option; execute can be: maxHostCalls",
     ],
     ["a store that is none", { storage: "connecta.db" as never }, "storage has no get(): give a"],
+    [
+      "a store of recorded calls that is none",
+      { activity: "activity.jsonl" as never },
+      'activity has no record(): give a store, such as fileActivity({ file: "activity.jsonl" })',
+    ],
+    ["activity switched on", { activity: true as never }, "activity has no record()"],
+    [
+      "a store of keys for recorded calls",
+      { activity: memoryStorage() as never },
+      "activity is a store of keys: give storageActivity({ storage }) with it.",
+    ],
     ["a limit of 0", { execute: { cpuMs: 0 } }, "execute.cpuMs is not usable: Too small"],
     [
       "a stack the interpreter cannot hold",

@@ -60,8 +60,9 @@ function localTime(time: number): readonly [string, string] {
 }
 
 function duration(ms: number): string {
-  if (ms < 10) return `${ms.toFixed(1)} ms`;
-  return ms < 1_000 ? `${Math.round(ms)} ms` : `${(ms / 1_000).toFixed(1)} s`;
+  if (ms < 9.95) return `${ms.toFixed(1)} ms`;
+  if (ms < 1_000) return `${Math.floor(ms)} ms`;
+  return `${(ms / 1_000).toFixed(ms < 99_950 ? 1 : 0)} s`;
 }
 
 /** Its start and its end tell addresses apart best. */
