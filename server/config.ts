@@ -14,7 +14,7 @@ import {
 import { Notice } from "./shared/notice.ts";
 import { policyProblem } from "./shared/policy.ts";
 import type { Storage } from "./shared/storage.ts";
-import { clampUtf8, kindOf } from "./shared/text.ts";
+import { clampUtf8, kindOf, placesOf } from "./shared/text.ts";
 
 /** A deployment: everything that exists, written down once. */
 export interface ConnectaConfig {
@@ -249,7 +249,6 @@ function readAuth(auth: ConnectaConfig["auth"]): Authenticate | undefined {
 /** What failed and where in the code; not the error's text, which may hold anything. */
 function printWhere(error: Error, what: string): void {
   if (error instanceof Notice) return console.error(`connecta: ${error.message}`);
-  const frames = (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line));
   const subject = clampUtf8(what.replace(/[^\x20-\x7e]/g, "?"), LIMITS.echoBytes.value);
-  console.error([`connecta: ${kindOf(error)} in ${subject}`, ...frames].join("\n"));
+  console.error([`connecta: ${kindOf(error)} in ${subject}`, ...placesOf(error)].join("\n"));
 }

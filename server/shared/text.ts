@@ -7,6 +7,17 @@ export function kindOf(error: unknown): string {
   return /^[A-Za-z]{1,40}$/.test(name) ? name : "Error";
 }
 
+/**
+ * Where an error was made, a line each; never its text, however much that looks like a place. None
+ * where the two cannot be told apart.
+ */
+export function placesOf({ stack = "", message }: Error): readonly string[] {
+  const at = stack.indexOf(message);
+  if (at < 0) return [];
+  const lines = stack.slice(at + message.length).split("\n");
+  return lines.filter((line) => /^\s+at /.test(line));
+}
+
 /** Up to here a loop is as quick as the encoder, which is ten times quicker on long texts. */
 const SHORT_CHARS = 32;
 
