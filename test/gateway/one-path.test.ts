@@ -42,8 +42,12 @@ function desks(timeoutMs = TIMEOUT_MS) {
   });
   const down = fakeConnector("down", async () => fail("unavailable", "Nobody answers."));
   const connectors: Connector[] = [desk, down];
-  const limits = { execute: { hostCallTimeoutMs: timeoutMs }, calls: { timeoutMs } };
-  return { traffic, connecta: deploy(connectors, limits) };
+  const options = {
+    execute: { hostCallTimeoutMs: timeoutMs },
+    calls: { timeoutMs },
+    onError: () => {},
+  };
+  return { traffic, connecta: deploy(connectors, options) };
 }
 
 type Failing = { readonly code?: string; readonly nextAction?: unknown };

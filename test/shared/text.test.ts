@@ -44,6 +44,8 @@ describe("where an error was made", () => {
 
   test("is not told where the text is another one by now, or there is no stack", () => {
     const error = new Error("failed\n    at sk-live-1 (file:///a.js:1:2)");
+    // Only now is the stack as it stays.
+    expect(error.stack).toContain("sk-live-1");
     error.message = "changed";
     expect(placesOf(error)).toEqual([]);
     expect(placesOf({ name: "Error", message: "x" })).toEqual([]);
