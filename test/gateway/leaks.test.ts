@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { Agent, request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { expect, test, vi } from "vitest";
+import { fileActivity } from "../../server/node/activity-file.ts";
 import { listen, type Listening } from "../../server/node/listen.ts";
 import { quickjsExecutor } from "../../server/sandbox/pool.ts";
 import { api, type ConnectaConfig } from "../../server/index.ts";
@@ -148,13 +151,19 @@ test.runIf(process.platform === "linux")(
   async () => {
     const { calls, demo } = deployment();
     const executor = quickjsExecutor({ processes: 2 });
-    const patient = await started({ connectors: [demo], executor, execute: { cpuMs: 60 } });
+    const folder = mkdtempSync(join(tmpdir(), "connecta-leaks-"));
+    // So small that its files are changed again and again.
+    const activity = fileActivity({ file: join(folder, "a.jsonl"), maxBytes: 16_384, files: 2 });
+    const options = { connectors: [demo], executor, activity, execute: { cpuMs: 60 } };
+    const patient = await started(options);
     const brief = await started({ connectors: [demo], executor, execute: { timeoutMs: 300 } });
     try {
       await executor.warm();
       await runMix(patient, brief, 2 * MIX.length);
       const settled = async () => {
         await executor.warm();
+        // What was recorded is written, and nothing waits for more of it.
+        await activity.read({ limit: 1 });
         for (let turns = 0; turns < 200; turns++) await turn();
       };
       await settled();
@@ -168,6 +177,7 @@ test.runIf(process.platform === "linux")(
       expect(alive()).toEqual(before);
     } finally {
       await Promise.all([patient.close(), brief.close()]);
+      rmSync(folder, { recursive: true });
     }
     expect(executor.pids).toEqual([]);
   },
