@@ -192,7 +192,7 @@ describe("T2: a store that fails", () => {
     });
 
     test("when it owes ten thousand answers; then it is asked no more", async () => {
-      const hangs = vi.fn(failing.hangs);
+      const hangs = vi.fn<ActivityStore["record"]>(failing.hangs);
       const recorder = new Recorder(store(hangs));
       for (let at = 0; at < 10_050; at++) recorder.record(activityEvent(), scope);
       deferred.length = 0;

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from "vitest";
-import type { ActivityEvent, ActivityStore } from "../../../server/index.ts";
+import type { ActivityEvent, ActivityQuery, ActivityStore } from "../../../server/index.ts";
 import { followActivity } from "../../../server/shared/activity-follow.ts";
 import { activityEvent, activityEvents, readIds } from "../../support/activity.ts";
 import { failureOf, valueOf } from "../../support/catalog.ts";
@@ -48,6 +48,16 @@ type Fresh = () => Opened;
 
 async function keep(store: ActivityStore, events: readonly ActivityEvent[]): Promise<void> {
   for (const event of events) void store.record(event);
+}
+
+/** The ids of this page and of every one after it. */
+async function pages(store: ActivityStore, query: ActivityQuery): Promise<string[]> {
+  const all: string[] = [];
+  for (let { ids, cursor } = await readIds(store, query); ids.length > 0;) {
+    all.push(...ids);
+    ({ ids, cursor } = await readIds(store, { ...query, after: cursor }));
+  }
+  return all;
 }
 
 function givesBack(fresh: Fresh): void {
@@ -121,13 +131,7 @@ function goesOn(fresh: Fresh): void {
     await keep(store, activityEvents(100));
     await readIds(store);
     await keep(store, activityEvents(200).slice(100));
-    const all: string[] = [];
-    for (let at = cursor, more = true; more;) {
-      const page = await readIds(store, { after: at, limit: 30 });
-      all.push(...page.ids);
-      at = page.cursor;
-      more = page.ids.length > 0;
-    }
+    const all = await pages(store, { after: cursor, limit: 30 });
     expect(all).toEqual(Array.from({ length: 200 }, (_, at) => String(at)));
   });
 
@@ -138,13 +142,7 @@ function goesOn(fresh: Fresh): void {
       return { ...event, outcome: at % 3 === 0 ? ("failed" as const) : ("ok" as const) };
     });
     await keep(store, events);
-    const all: string[] = [];
-    for (let at = cursor, more = true; more;) {
-      const page = await readIds(store, { after: at, limit: 7, outcome: "failed" });
-      all.push(...page.ids);
-      at = page.cursor;
-      more = page.ids.length > 0;
-    }
+    const all = await pages(store, { after: cursor, limit: 7, outcome: "failed" });
     expect(all).toEqual(Array.from({ length: 30 }, (_, at) => String(at * 3)));
   });
 }
