@@ -10,7 +10,7 @@ import {
   type FailureCode,
   type Outcome,
 } from "../shared/failure.ts";
-import { compileSchema, type CompiledSchema } from "../shared/schema.ts";
+import { compileForeignSchema, compileSchema, type CompiledSchema } from "../shared/schema.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
 import { Recorder } from "./recorder.ts";
@@ -120,9 +120,13 @@ export class Invoker {
     return canonical.ok ? this.#catalogs.resolve(canonical.value, scope) : canonical;
   }
 
-  #validate({ address, tool, args }: Target): Failure | undefined {
+  #validate({ address, connector, tool, args }: Target): Failure | undefined {
+    // A refresh that changes nothing keeps its tools, and with them what was compiled.
     let schema = this.#schemas.get(tool);
-    if (!schema) this.#schemas.set(tool, (schema = compileSchema(tool.inputSchema)));
+    if (!schema) {
+      const compile = connector.kind === "api" ? compileSchema : compileForeignSchema;
+      this.#schemas.set(tool, (schema = compile(tool.inputSchema)));
+    }
     const findings = schema.check(args);
     if (findings.length === 0) return undefined;
     const places = findings.map(({ path, expected }) => `${path}: expected ${expected}`);

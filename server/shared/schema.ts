@@ -1,6 +1,13 @@
 import { dereference, Validator, type OutputUnit, type Schema } from "@cfworker/json-schema";
 import type { JsonSchema } from "./contracts.ts";
 import type { Finding } from "./failure.ts";
+import {
+  boundSchema,
+  Exhausted,
+  sizeOf,
+  type BoundedSchema,
+  type ValueSize,
+} from "./schema-bounds.ts";
 import { clampUtf8 } from "./text.ts";
 
 /** A JSON Schema ready to check values (2020-12). */
@@ -11,8 +18,14 @@ export interface CompiledSchema {
 
 /** A value that exhausts the validator was not validated, so it must not pass. */
 const TOO_DEEP: Finding = { path: "args", code: "depth", expected: "a value less deeply nested" };
+const TOO_LARGE: Finding = { path: "args", code: "size", expected: "shorter lists" };
 
+/** What is not so deep and exhausts the validator all the same has a schema without an end. */
+const DEEP = 500;
+/** Members of lists that are compared with each other. */
+const MAX_UNIQUE = 10_000;
 const MAX_FINDINGS = 3;
+const MAX_MEMBERS = 20;
 const EXPECTED_BYTES = 160;
 const APPLICATORS = new Set([
   "properties",
@@ -32,22 +45,81 @@ const APPLICATORS = new Set([
 ]);
 
 /**
- * Prepares a schema once. A schema that cannot be evaluated lets every value pass: the
- * integration itself is the judge then.
+ * Prepares a schema that the deployment wrote. Its handlers rely on it, so that a value which
+ * cannot be checked is refused; a schema that cannot be evaluated lets every value pass.
  */
 export function compileSchema(schema: JsonSchema): CompiledSchema {
-  const validator = makeValidator(schema);
+  const copy = attempt(() => structuredClone(schema) as Schema);
+  const validator = copy && attempt(() => ownValidator(copy));
   if (!validator) return { check: () => [] };
+  const isPairwise = JSON.stringify(schema).includes('"uniqueItems":true');
   return {
     check(value) {
+      if (isPairwise && sizeOf(value).values > MAX_UNIQUE) return [TOO_LARGE];
       try {
-        const { valid, errors } = validator.validate(value);
-        return valid ? [] : findings(errors, schema);
+        return findings(validator.validate(value), copy);
       } catch (error) {
         return error instanceof RangeError ? [TOO_DEEP] : [];
       }
     },
   };
+}
+
+/**
+ * Prepares a schema that some server wrote, which judges its arguments itself: what takes too much
+ * work is not checked, and a schema that cannot be evaluated lets every value pass.
+ */
+export function compileForeignSchema(schema: JsonSchema): CompiledSchema {
+  const full = attempt(() => foreignValidator(schema, false));
+  // Rarely needed: for values so large that a pattern could take long.
+  let lean: Foreign | undefined | "unmade" = "unmade";
+  const choose = (size: ValueSize): Foreign | undefined => {
+    if (full?.bounds.permits(size)) return full;
+    if (lean === "unmade") lean = attempt(() => foreignValidator(schema, true));
+    return lean?.bounds.permits(size) ? lean : undefined;
+  };
+  return {
+    check(value) {
+      const size = sizeOf(value);
+      const chosen = choose(size);
+      if (!chosen) return [];
+      const { bounds, validator } = chosen;
+      bounds.start();
+      try {
+        return findings(validator.validate(value), bounds.schema);
+      } catch (error) {
+        if (error instanceof Exhausted) return [];
+        return error instanceof RangeError && size.depth > DEEP ? [TOO_DEEP] : [];
+      }
+    },
+  };
+}
+
+interface Foreign {
+  readonly bounds: BoundedSchema;
+  readonly validator: Validator;
+}
+
+function foreignValidator(schema: JsonSchema, isLean: boolean): Foreign | undefined {
+  const bounds = boundSchema(schema, isLean);
+  return bounds && { bounds, validator: new Validator(bounds.schema, "2020-12", false) };
+}
+
+/** The validator annotates the schema that it is given; it must not be the one that clients see. */
+function ownValidator(copy: Schema): Validator {
+  for (const part of Object.values(dereference(copy))) {
+    // No format of the standard, and its check may take minutes.
+    if (typeof part !== "boolean" && part.format === "url") delete part.format;
+  }
+  return new Validator(copy, "2020-12", false);
+}
+
+function attempt<T>(make: () => T): T | undefined {
+  try {
+    return make();
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -97,16 +169,11 @@ function isText(value: unknown): boolean {
   return typeof value === "string";
 }
 
-function makeValidator(schema: JsonSchema): Validator | undefined {
-  try {
-    // The validator annotates the schema it is given; ours is shown to clients.
-    return new Validator(structuredClone(schema) as Schema, "2020-12", false);
-  } catch {
-    return undefined;
-  }
-}
-
-function findings(errors: readonly OutputUnit[], schema: JsonSchema): readonly Finding[] {
+function findings(
+  { valid, errors }: { readonly valid: boolean; readonly errors: readonly OutputUnit[] },
+  schema: unknown,
+): readonly Finding[] {
+  if (valid) return [];
   const leaves = errors.filter(({ keyword }) => !APPLICATORS.has(keyword));
   const found: Finding[] = [];
   for (const error of leaves.length > 0 ? leaves : errors) {
@@ -132,13 +199,16 @@ function place(location: string): string {
   return path === "" ? "args" : clampUtf8(path, EXPECTED_BYTES);
 }
 
-function expectation(error: OutputUnit, schema: JsonSchema): string {
+function expectation(error: OutputUnit, schema: unknown): string {
   if (error.keyword === "false") return "no such property";
   const rule = schemaAt(schema, error.keywordLocation);
   switch (error.keyword) {
     case "required":
       // The validator names the property in its sentence; properties are not values.
-      return `the property ${/property "([^"]*)"/.exec(error.error)?.[1] ?? "named in required"}`;
+      return clampUtf8(
+        `the property ${/property "([^"]*)"/.exec(error.error)?.[1] ?? "named in required"}`,
+        EXPECTED_BYTES,
+      );
     case "anyOf":
     case "oneOf":
       return `a value that matches ${error.keyword}`;
@@ -148,7 +218,8 @@ function expectation(error: OutputUnit, schema: JsonSchema): string {
 }
 
 function text(rule: unknown): string {
-  return Array.isArray(rule) ? rule.map((item) => String(item)).join(" | ") : String(rule);
+  if (!Array.isArray(rule)) return typeof rule === "object" ? JSON.stringify(rule) : String(rule);
+  return rule.slice(0, MAX_MEMBERS).map(text).join(" | ");
 }
 
 function schemaAt(schema: unknown, location: string): unknown {
