@@ -1,4 +1,5 @@
 import type { FailureCode } from "../shared/failure.ts";
+import { retryAfter } from "./retry-after.ts";
 
 /** Codes that a handler may fail with. */
 export type ToolErrorCode = Extract<
@@ -34,7 +35,7 @@ export class ToolError extends Error {
    * @param subject what answered, as the model should read it
    */
   static fromResponse({ status, headers }: Response, subject = "The service"): ToolError {
-    const wait = retryAfter(headers.get("retry-after"));
+    const wait = retryAfter(headers.get("retry-after"), Date.now());
     return new ToolError(`${subject} answered ${status}.`, {
       code: codeOf(status),
       ...(wait === undefined ? {} : { retryAfterMs: wait }),
@@ -47,15 +48,4 @@ function codeOf(status: number): ToolErrorCode {
   if (status === 400 || status === 422) return "invalid_args";
   if (status === 429) return "rate_limited";
   return status === 408 || status >= 500 ? "unavailable" : "connector_call_failed";
-}
-
-/** Seconds or a date, in milliseconds from now. */
-function retryAfter(header: string | null): number | undefined {
-  if (header === null) return undefined;
-  const seconds = Number(header);
-  const ms =
-    header.trim() === "" || Number.isNaN(seconds)
-      ? Date.parse(header) - Date.now()
-      : seconds * 1000;
-  return Number.isFinite(ms) && ms >= 0 ? ms : undefined;
 }

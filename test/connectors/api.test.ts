@@ -235,7 +235,8 @@ describe("E2: a response that a handler turns into an error", () => {
     [429, { "retry-after": "3" }, "rate_limited", 3_000],
     [503, { "retry-after": "" }, "unavailable", undefined],
     [503, { "retry-after": "soon" }, "unavailable", undefined],
-    [500, { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, "unavailable", undefined],
+    [500, { "retry-after": "Thu, 01 Jan 1970 00:00:00 GMT" }, "unavailable", 0],
+    [503, { "retry-after": "0x10" }, "unavailable", undefined],
   ])("%i with %j is %s", async (status, headers, code, retryAfterMs) => {
     const response = new Response("the token s3cret is bad", { status, headers });
     const error = ToolError.fromResponse(response, "The CRM");

@@ -1,6 +1,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { failure, type Failure } from "../../shared/failure.ts";
 import { Refused } from "../mcp/failures.ts";
+import { retryAfter } from "../retry-after.ts";
 
 /** Bounds of one exchange with a server. */
 export interface GuardOptions {
@@ -127,14 +128,6 @@ function statusFailure(
 
 function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || [301, 302, 303, 307, 308].includes(status);
-}
-
-/** Milliseconds that `Retry-After` asks to wait, in seconds or until a date. */
-export function retryAfter(value: string | null, now: number): number | undefined {
-  const text = value?.trim() ?? "";
-  if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;
-  const date = /[a-z]/i.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }
 
 function unreachable(what: string, error: unknown): Refused {

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { remoteMcp, type RemoteMcpOptions } from "../../../server/connectors/remote/remote.ts";
-import { retryAfter } from "../../../server/connectors/remote/guard.ts";
+import { retryAfter } from "../../../server/connectors/retry-after.ts";
 import { fail } from "../../../server/shared/failure.ts";
 import { deferred } from "../../../verify/hostile/downstream/support/deferred.ts";
 import {
