@@ -1,7 +1,7 @@
 import { fail, ok, type NextAction, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
-import { fromUtf8, toUtf8 } from "../shared/text.ts";
+import { fromBytes, toBytes } from "./text-bytes.ts";
 
 /** A page of a stashed result. */
 export interface Page {
@@ -10,6 +10,8 @@ export interface Page {
   readonly text: string;
   readonly totalBytes: number;
   readonly nextOffset?: number;
+  /** The exact call that reads the next page. */
+  readonly nextAction?: NextAction;
 }
 
 /** How a truncated result is announced: its start, its id and the exact next call. */
@@ -30,14 +32,20 @@ interface Entry {
 
 const PREVIEW_BYTES = 2_000;
 
-/** Results too large to hand over at once, kept for a while for the caller who made the call. */
+/** Bytes of a page where nobody asks for fewer. */
+export const DEFAULT_PAGE_BYTES = LIMITS.inlineResultBytes.value;
+
+/**
+ * Results too large to hand over at once, kept for a while for the caller who made the call. When
+ * there is no room, the caller who holds the most gives up the oldest.
+ */
 export class Stash {
   readonly #entries = new Map<string, Entry>();
   #bytes = 0;
 
   /** Keeps a text and announces it; a text over the stash's own bound is refused. */
   keep(address: string, text: string, scope: Scope): Outcome<Truncated> {
-    const bytes = toUtf8(text);
+    const bytes = toBytes(text);
     const max = LIMITS.stashBytes.value / 4;
     if (bytes.length > max) {
       return fail(
@@ -48,7 +56,7 @@ export class Stash {
       );
     }
     this.#expire(scope.now());
-    this.#makeRoom(bytes.length);
+    this.#makeRoom(scope.principal, bytes.length);
     const id = crypto.randomUUID();
     const expires = scope.now() + LIMITS.stashTtlMs.value;
     this.#entries.set(id, { bytes, principal: scope.principal, expires });
@@ -56,10 +64,10 @@ export class Stash {
     return ok({
       ok: true,
       truncated: true,
-      preview: fromUtf8(bytes.subarray(0, boundary(bytes, PREVIEW_BYTES))),
+      preview: fromBytes(bytes.subarray(0, boundary(bytes, PREVIEW_BYTES))),
       resultId: id,
       totalBytes: bytes.length,
-      nextAction: { tool: "get_result", arguments: { id, offset: 0 } },
+      nextAction: next({ id, offset: 0 }),
     });
   }
 
@@ -82,12 +90,16 @@ export class Stash {
       );
     }
     const end = offset + boundary(bytes.subarray(offset), maxBytes);
+    const size = maxBytes === DEFAULT_PAGE_BYTES ? {} : { maxBytes };
     return ok({
       id,
       offset,
-      text: fromUtf8(bytes.subarray(offset, end)),
+      text: fromBytes(bytes.subarray(offset, end)),
       totalBytes: bytes.length,
-      ...(end < bytes.length && { nextOffset: end }),
+      ...(end < bytes.length && {
+        nextOffset: end,
+        nextAction: next({ id, offset: end, ...size }),
+      }),
     });
   }
 
@@ -95,18 +107,38 @@ export class Stash {
     for (const [id, entry] of this.#entries) if (entry.expires <= now) this.#drop(id, entry);
   }
 
-  #makeRoom(needed: number): void {
-    for (const [id, entry] of this.#entries) {
-      const full = this.#entries.size >= LIMITS.stashEntries.value;
-      if (!full && this.#bytes + needed <= LIMITS.stashBytes.value) return;
-      this.#drop(id, entry);
+  #makeRoom(principal: string, needed: number): void {
+    while (
+      this.#entries.size >= LIMITS.stashEntries.value ||
+      this.#bytes + needed > LIMITS.stashBytes.value
+    ) {
+      const oldest = this.#oldestOfLargest(principal, needed);
+      if (oldest === undefined) return;
+      this.#drop(...oldest);
     }
+  }
+
+  /** The oldest result of whoever holds the most, by what each limit is a share of. */
+  #oldestOfLargest(principal: string, needed: number): [string, Entry] | undefined {
+    const share = (bytes: number) =>
+      bytes / LIMITS.stashBytes.value + 1 / LIMITS.stashEntries.value;
+    const held = new Map([[principal, share(needed)]]);
+    for (const { bytes, principal: other } of this.#entries.values()) {
+      held.set(other, (held.get(other) ?? 0) + share(bytes.length));
+    }
+    const holding = [...this.#entries];
+    const most = Math.max(...holding.map(([, entry]) => held.get(entry.principal) ?? 0));
+    return holding.find(([, entry]) => held.get(entry.principal) === most);
   }
 
   #drop(id: string, entry: Entry): void {
     this.#entries.delete(id);
     this.#bytes -= entry.bytes.length;
   }
+}
+
+function next(args: { id: string; offset: number; maxBytes?: number }): NextAction {
+  return { tool: "get_result", arguments: args };
 }
 
 /** The largest length up to `max` at which no UTF-8 character is split; at least one character. */

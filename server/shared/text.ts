@@ -1,5 +1,4 @@
 const encoder = new TextEncoder();
-const decoder = new TextDecoder();
 
 /** The class of an error, or what else was thrown; never its text, nor a name that is no name. */
 export function kindOf(error: unknown): string {
@@ -67,11 +66,6 @@ export function clampUtf8(text: string, maxBytes: number): string {
 /** UTF-8 bytes of a string. */
 export function toUtf8(text: string): Uint8Array {
   return encoder.encode(text);
-}
-
-/** The string of UTF-8 bytes. */
-export function fromUtf8(bytes: Uint8Array): string {
-  return decoder.decode(bytes);
 }
 
 /** At most `maxChars` UTF-16 units, cut between characters, with an ellipsis when cut. */
