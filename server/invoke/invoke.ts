@@ -196,6 +196,7 @@ function attempt(target: Target, course: Course, scope: Scope): Promise<Outcome<
   return clocked(times, "connectorMs", () =>
     withDeadline(scope, timeoutMs, address, (inner) => {
       course.attempts++;
+      if (times?.attempts !== undefined) times.attempts = course.attempts;
       return safely(address, inner, () => connector.callTool(tool.name, args, inner));
     }),
   );

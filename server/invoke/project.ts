@@ -7,6 +7,12 @@ export interface Projection {
   readonly missingFields: readonly string[];
 }
 
+/** A place below a value: its name, and how many segments of the path it takes. */
+interface Place {
+  readonly key: string;
+  readonly segments: number;
+}
+
 /** One field on its way through the value, and whether some element lacked it. */
 interface Search {
   readonly path: readonly Segment[];
@@ -19,12 +25,13 @@ const MAX_ECHO_BYTES = 128;
 
 /**
  * Keeps only the named paths of a value: `a.b` selects a property, `items[].id` the property of
- * every element. The shape above a selected place stays; a path that an element lacks is reported.
+ * every element. A name that holds dots is found where no shorter one is. The shape above a selected
+ * place stays; a path that leads nowhere, or that an element lacks, is reported once.
  */
 export function project(value: unknown, fields: readonly string[]): Outcome<Projection> {
   const missing: string[] = [];
   let data: unknown;
-  for (const field of fields) {
+  for (const field of new Set(fields)) {
     const path = parsePath(field);
     if (!path) {
       return fail("invalid_args", `fields has a path that is not like a.b or items[].id.`, {
@@ -53,19 +60,31 @@ function parsePath(field: string): Segment[] | undefined {
 function select(value: unknown, search: Search, at: number): unknown {
   const segment = search.path[at];
   if (!segment) return value;
-  if (segment.key === "") return selectEach(value, search, at);
-  if (typeof value !== "object" || value === null || !Object.hasOwn(value, segment.key)) {
-    return undefined;
+  if (segment.key === "") return selectEach(value, search, at + 1);
+  if (!isObject(value)) return undefined;
+  for (const { key, segments } of placesOf(search.path, at)) {
+    if (!Object.hasOwn(value, key)) continue;
+    const next = at + segments;
+    const isEach = search.path[next - 1]?.each === true;
+    const selected = (isEach ? selectEach : select)(value[key], search, next);
+    if (selected !== undefined) return Object.defineProperty({}, key, entry(selected));
   }
-  const child = (value as Record<string, unknown>)[segment.key];
-  const selected = segment.each ? selectEach(child, search, at) : select(child, search, at + 1);
-  if (selected === undefined) return undefined;
-  return Object.defineProperty({}, segment.key, entry(selected));
+  return undefined;
+}
+
+/** What the path may call by name here, shortest first: `a`, then `a.b` as one name. */
+function* placesOf(path: readonly Segment[], at: number): Generator<Place> {
+  let key = "";
+  for (const [i, segment] of path.slice(at).entries()) {
+    key += i === 0 ? segment.key : `.${segment.key}`;
+    yield { key, segments: i + 1 };
+    if (segment.each) return;
+  }
 }
 
 function selectEach(value: unknown, search: Search, at: number): unknown {
   if (!Array.isArray(value)) return undefined;
-  const items = value.map((item) => select(item, search, at + 1));
+  const items = value.map((item) => select(item, search, at));
   if (items.length > 0 && items.every((item) => item === undefined)) return undefined;
   return items.map((item, index) => {
     if (item !== undefined) return item;

@@ -65,7 +65,7 @@ export function parseInput<Name extends ToolName>(
   value: unknown,
 ): Outcome<Input<Name>> {
   const parsed = INPUTS[name].safeParse(value ?? {});
-  if (parsed.success) return ok(parsed.data as Input<Name>);
+  if (parsed.success) return ok(asSent(parsed.data as Input<Name>, value));
   const findings = parsed.error.issues.slice(0, 3).map((issue) => ({
     path: issue.path.join(".") || "arguments",
     code: issue.code,
@@ -73,6 +73,11 @@ export function parseInput<Name extends ToolName>(
   }));
   const places = findings.map(({ path, expected }) => `${path}: expected ${expected}`).join("; ");
   return fail("invalid_args", `${name} refuses its arguments: ${places}.`, { findings });
+}
+
+/** The parser leaves a key named __proto__ behind, which a tool's arguments may have. */
+function asSent<Parsed extends object>(parsed: Parsed, value: unknown): Parsed {
+  return "args" in parsed ? { ...parsed, args: (value as { args?: unknown }).args } : parsed;
 }
 
 function expectation(issue: z.core.$ZodIssue): string {

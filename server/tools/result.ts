@@ -28,17 +28,23 @@ export function toolResult(
   };
 }
 
-/** The result of a call that failed. */
-export function failedResult(failure: Failure): McpToolResult {
-  return toolResult({ ok: false, error: failure }, { isError: true });
+/** The result of a call that failed; what else there is to say stands beside the error. */
+export function failedResult(
+  failure: Failure,
+  beside: Readonly<Record<string, unknown>> = {},
+): McpToolResult {
+  return toolResult({ ok: false, error: failure, ...beside }, { isError: true });
 }
 
-/** An integration's own result in MCP form, its blocks unchanged. */
-export function passedThrough(result: {
-  readonly content: readonly ContentBlock[];
-  readonly structuredContent?: unknown;
-  readonly isError: boolean;
-}): McpToolResult {
+/** An integration's own result in MCP form, its blocks unchanged; our own words go into `meta`. */
+export function passedThrough(
+  result: {
+    readonly content: readonly ContentBlock[];
+    readonly structuredContent?: unknown;
+    readonly isError: boolean;
+  },
+  meta?: Record<string, unknown>,
+): McpToolResult {
   const { content, structuredContent, isError } = result;
   return {
     content: [...content],
@@ -46,5 +52,6 @@ export function passedThrough(result: {
       structuredContent: structuredContent as Record<string, unknown>,
     }),
     ...(isError && { isError: true as const }),
+    ...(meta && { _meta: meta }),
   };
 }

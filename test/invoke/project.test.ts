@@ -65,4 +65,70 @@ describe("projection", () => {
     expect(project(VALUE, ["items[0].id"])).toMatchObject({ failure: { code: "invalid_args" } });
     expect(project(VALUE, ["a..b"])).toMatchObject({ failure: { code: "invalid_args" } });
   });
+
+  test("I6: a name that holds dots is selected, a nested one of the same spelling before it", () => {
+    const dotted = { "a.b": { "c.d": 1, e: 2 }, f: [{ "g.h": 3 }], i: { j: 4 }, "i.j": 5 };
+    const data = (...fields: string[]) => {
+      const done = project(dotted, fields);
+      return done.ok ? done.value : done.failure;
+    };
+    expect(data("a.b.c.d", "f[].g.h", "i.j")).toEqual({
+      data: { "a.b": { "c.d": 1 }, f: [{ "g.h": 3 }], i: { j: 4 } },
+      missingFields: [],
+    });
+    expect(data("a.b.x", "a")).toEqual({ data: {}, missingFields: ["a.b.x", "a"] });
+  });
+
+  test("I6: an array is entered by [] alone: an index, length or a bare name misses", () => {
+    const fields = ["items.0.id", "items.length", "items.id"];
+    expect(projected(...fields)).toEqual({ data: {}, missingFields: fields });
+    expect(projected("items").data).toEqual({ items: VALUE.items });
+  });
+
+  test("I6: what is no array misses [] and what is no object misses a name", () => {
+    const fields = ["owner[].name", "total.x", "[].total"];
+    expect(projected(...fields)).toEqual({ data: {}, missingFields: fields });
+  });
+
+  test("I6: a field that is named twice or lies in another is selected, or missed, once", () => {
+    expect(projected("total", "total", "owner", "owner.name")).toEqual({
+      data: { total: 2, owner: VALUE.owner },
+      missingFields: [],
+    });
+    expect(projected("items[].id", "items").data).toEqual({ items: VALUE.items });
+    expect(projected("phone", "phone").missingFields).toEqual(["phone"]);
+  });
+
+  test("I6: a value that is null is there, what would lie below it is not", () => {
+    expect(project({ owner: null }, ["owner", "owner.name"])).toMatchObject({
+      value: { data: { owner: null }, missingFields: ["owner.name"] },
+    });
+  });
+
+  test("I6: elements keep their places, whatever they are", () => {
+    const mixed = { items: [{ a: 1 }, 5, null, [{ a: 2 }], { b: 3 }] };
+    expect(project(mixed, ["items[].a", "items[].b"])).toMatchObject({
+      value: {
+        data: { items: [{ a: 1 }, null, null, null, { b: 3 }] },
+        missingFields: ["items[].a", "items[].b"],
+      },
+    });
+  });
+
+  test("I6: of a list without elements nothing misses, of one without the field it does", () => {
+    expect(project({ items: [] }, ["items[].a"])).toMatchObject({
+      value: { data: { items: [] }, missingFields: [] },
+    });
+    expect(project({ items: [{ b: 1 }] }, ["items[].a"])).toMatchObject({
+      value: { data: {}, missingFields: ["items[].a"] },
+    });
+  });
+
+  test("I6: a text, a number or nothing has no fields, and says so", () => {
+    for (const value of ["text", 5, null, true]) {
+      expect(project(value, ["a", "length"])).toMatchObject({
+        value: { data: {}, missingFields: ["a", "length"] },
+      });
+    }
+  });
 });
