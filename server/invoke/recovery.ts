@@ -23,34 +23,58 @@ function recovery(failure: Failure, surface: Surface, attempt: Attempt): NextAct
   switch (failure.code) {
     case "unknown_address":
     case "unknown_tool":
-      return search(surface, words(failure.suggestions?.[0] ?? attempt.address));
+      return search(surface, { query: failure.suggestions?.[0] ?? words(attempt.address) });
+    case "ambiguous_tool_alias":
+      return describe({ addresses: failure.addresses?.slice(0, LIMITS.describeAddresses.value) });
     case "invalid_args":
-      return describe(surface, failure.address ?? attempt.address);
+      return schema(surface, failure.address ?? attempt.address);
     case "destructive_tool_requires_approval":
-      return {
-        tool: "call_destructive_tool",
-        arguments: { address: failure.address ?? attempt.address, ...echoed(attempt.args) },
-      };
+      return write(failure.address ?? attempt.address, attempt.args);
     case "auth_required":
       return {
         tool: "authorize_connector",
-        arguments: { connector: failure.connector ?? attempt.address.split(".")[0] ?? "" },
+        arguments: { connector: failure.connector ?? connectorOf(attempt.address) },
       };
     default:
       return undefined;
   }
 }
 
-function search(surface: Surface, query: string): NextAction {
+type Arguments = NextAction["arguments"];
+
+function search(surface: Surface, args: Arguments): NextAction {
   return surface === "inside"
-    ? { function: "connecta.search", arguments: { query } }
-    : { tool: "search_tools", arguments: { query } };
+    ? { function: "connecta.search", arguments: args }
+    : { tool: "search_tools", arguments: args };
 }
 
-function describe(surface: Surface, address: string): NextAction {
-  return surface === "inside"
-    ? { function: "connecta.describe", arguments: { address } }
-    : { tool: "search_tools", arguments: { query: words(address), includeSchemas: "json" } };
+function describe(args: Arguments): NextAction {
+  return { function: "connecta.describe", arguments: args };
+}
+
+/** Where the exact schema of a tool stands; arguments of what is no tool have none. */
+function schema(surface: Surface, address: string): NextAction | undefined {
+  if (address === "") return undefined;
+  if (surface === "inside") return describe({ address });
+  // More tools than this one would come with schemas that may be too large together.
+  const only = { connector: connectorOf(address), limit: 1, includeSchemas: "json" };
+  return search(surface, { query: address.slice(0, LIMITS.queryChars.value), ...only });
+}
+
+/** The one call that runs a write; without its arguments it could mean another write. */
+function write(address: string, args: unknown): NextAction {
+  const tool = "call_destructive_tool";
+  if (args === undefined) return { tool, arguments: { address } };
+  const json = toJson(args, "args");
+  if (json.ok && utf8Length(json.value) <= LIMITS.echoBytes.value) {
+    return { tool, arguments: { address, args } };
+  }
+  return { tool, arguments: { address }, omits: ["args"] };
+}
+
+/** No id holds a dot. */
+function connectorOf(address: string): string {
+  return address.split(".", 1)[0] ?? "";
 }
 
 const MAX_QUERY_CHARS = 120;
@@ -62,11 +86,4 @@ function words(address: string): string {
     .split(/[^\p{L}\p{N}]+/u)
     .filter(Boolean)
     .join(" ");
-}
-
-/** Arguments that are short enough to be said again; long ones the caller still has. */
-function echoed(args: unknown): { readonly args?: unknown } {
-  const json = args === undefined ? undefined : toJson(args, "args");
-  if (!json?.ok || utf8Length(json.value) > LIMITS.echoBytes.value) return {};
-  return { args };
 }

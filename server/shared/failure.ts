@@ -1,6 +1,11 @@
 /** How a refused or failed caller goes on: the exact call that leads further. */
 export type NextAction =
-  | { readonly tool: string; readonly arguments: Readonly<Record<string, unknown>> }
+  | {
+      readonly tool: string;
+      readonly arguments: Readonly<Record<string, unknown>>;
+      /** Arguments too long to be said again: the caller adds them as they were sent. */
+      readonly omits?: readonly string[];
+    }
   | { readonly function: string; readonly arguments: Readonly<Record<string, unknown>> };
 
 /** One value-free finding about an argument: where, what rule, what was expected. */

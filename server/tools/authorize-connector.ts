@@ -14,7 +14,9 @@ export const authorizeConnector: Handler<"authorize_connector"> = async (deps, i
       ok: true,
       connector: connector.id,
       status: "not_required",
-      message: `${connector.id} has nothing to authorize: its tools can be called as they are.`,
+      message:
+        `${connector.id} has no sign-in of its own. If its tools fail with auth_required, whoever ` +
+        "runs this deployment renews the credential in its config.",
     });
   }
   const done = await connector.authorize(scope, input.force ?? false);

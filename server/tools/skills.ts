@@ -26,6 +26,7 @@ export const skills: Handler<"skills"> = (deps, input) => {
             `No guide is called ${clampUtf8(input.name, LIMITS.nameBytes.value)}.`,
             {
               suggestions: names.slice(0, 3),
+              nextAction: { tool: "skills", arguments: {} },
             },
           ).failure,
         )

@@ -52,6 +52,6 @@ view. In every view with reads:
 - keep it readable in light and dark, from 320 px of width, and with the keyboard.
 
 ## When something fails
-Read \`error.code\`. \`nextAction\` is the exact call that leads further. Retry only what says
-\`retryable: true\`, after \`retryAfterMs\` when given.
+Read \`error.code\`. \`nextAction\` is the exact call that leads further; what its \`omits\` names, add
+as you sent it. Retry only what says \`retryable: true\`, after \`retryAfterMs\` when given.
 `;

@@ -77,6 +77,7 @@ function readProblem(error: unknown, result: CallToolResult): Problem {
 
 function readApproval(action: unknown): ToolCall | undefined {
   if (!isPlainObject(action) || action.tool !== "call_destructive_tool") return undefined;
-  if (!isPlainObject(action.arguments)) return undefined;
+  // Without the arguments that it leaves out it would be another write.
+  if (!isPlainObject(action.arguments) || action.omits !== undefined) return undefined;
   return { name: action.tool, arguments: action.arguments };
 }
