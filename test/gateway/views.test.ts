@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Connecta } from "../../server/index.ts";
+import type { Connecta, Connector } from "../../server/index.ts";
 import type { Tool } from "../../server/shared/contracts.ts";
 import type { FailureCode } from "../../server/shared/failure.ts";
 import {
@@ -93,6 +93,23 @@ describe("V6, V7: a view outlives what it was declared against, its reads do not
     expect(desk.reads).toEqual([]);
     expect(await status(connecta, { token })).toBe(200);
     expect(desk.reads).toHaveLength(1);
+  });
+
+  test("its read runs as whoever asks for it now, not as who rendered it", async () => {
+    const token = "a-token-of-many-letters";
+    const { desk, view } = await rendered({ auth: { bearer: token } }, { token });
+    const callers: string[] = [];
+    const connector = desk.connector();
+    const noting: Connector = {
+      ...connector,
+      callTool: (name, args, scope) => {
+        callers.push(scope.principal);
+        return connector.callTool(name, args, scope);
+      },
+    };
+    await read(deploy([noting], { auth: { bearer: token } }), view, { token });
+    await read(deploy([noting]), view);
+    expect(callers).toEqual(["bearer", "anonymous"]);
   });
 
   test("its read has the deadline that calls have now", async () => {
