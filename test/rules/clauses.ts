@@ -5,7 +5,7 @@ const CITING = /^((?:[A-Z]\d+, )*[A-Z]\d+): (.+)$/s;
 const MAX_LINE = 100;
 
 /** Everything that can hold a group or a test, but the rules themselves. */
-export const tests = sources(/^(test|verify)\/.*\.test\.ts$/).filter(
+const tests = sources(/^(test|verify)\/.*\.test\.ts$/).filter(
   ({ path }) => !path.includes("/rules/"),
 );
 
