@@ -117,9 +117,18 @@ function passThrough(
     const failed = unwrap(address, result);
     if (!failed.ok) return failed;
   }
-  const text = structured || (allText(counted) ?? JSON.stringify(counted));
-  const kept = stash.keep(address, text, scope);
+  const kept = stash.keep(address, wholeText(counted, structured), scope);
   return kept.ok ? ok({ kind: "envelope", envelope: kept.value, blocks: binary }) : kept;
+}
+
+/** One text that holds everything: what says the same in two ways is there once. */
+function wholeText(content: readonly ContentBlock[], structured: string): string {
+  const text = allText(content);
+  if (structured === "") return text ?? JSON.stringify(content);
+  const isRepeated = text !== undefined && /^\s*(?:[[{]|$)/.test(text);
+  return isRepeated
+    ? structured
+    : `{"content":${JSON.stringify(content)},"structuredContent":${structured}}`;
 }
 
 /** A plain value in the form of an MCP result, for callers that ask an `api()` tool for blocks. */

@@ -5,14 +5,13 @@ import { Stash } from "../../server/invoke/stash.ts";
 import type { Connector, ToolResult } from "../../server/shared/contracts.ts";
 import { testScope } from "../support/scope.ts";
 
-function shaped(result: ToolResult, mode?: ResultMode, kind: Connector["kind"] = "api") {
-  const invoked = {
-    connector: { id: "crm", kind },
-    tool: { name: "read" },
-    result,
-    attempts: 1,
-  } as unknown as Invoked;
-  return shape(invoked, { mode, fields: undefined }, new Stash(), testScope());
+function invokedOf(result: ToolResult, kind: Connector["kind"] = "api"): Invoked {
+  const connector = { id: "crm", kind };
+  return { connector, tool: { name: "read" }, result, attempts: 1 } as unknown as Invoked;
+}
+
+function shaped(result: ToolResult, mode?: ResultMode, kind?: Connector["kind"]) {
+  return shape(invokedOf(result, kind), { mode, fields: undefined }, new Stash(), testScope());
 }
 
 const value = (text: string): ToolResult => ({ kind: "value", value: text });
@@ -47,6 +46,26 @@ describe("the inline bound", () => {
     expect(shaped(result, "mcp")).toMatchObject({
       value: { envelope: { truncated: true, totalBytes: 60_000 }, blocks: [image(8)] },
     });
+  });
+
+  test("I5: what is announced is whole: text that says more than the structure, and links, are in it", () => {
+    const structuredContent = { rows: "y".repeat(60_000) };
+    const told = (content: readonly { type: string }[]) => {
+      const stash = new Stash();
+      const result = { kind: "mcp", content, structuredContent } as const;
+      const done = shape(invokedOf(result), { mode: "mcp", fields: undefined }, stash, testScope());
+      if (!done.ok || done.value.kind !== "envelope") throw new Error("not announced");
+      const { resultId } = done.value.envelope as { resultId: string };
+      const page = stash.page(resultId, 0, 1_000_000, testScope());
+      return page.ok ? (JSON.parse(page.value.text) as unknown) : undefined;
+    };
+    const json = { type: "text", text: JSON.stringify(structuredContent) };
+    const prose = { type: "text", text: "One row." };
+    const link = { type: "resource_link", uri: "https://a.example/x", name: "x" };
+    expect(told([])).toEqual(structuredContent);
+    expect(told([json])).toEqual(structuredContent);
+    expect(told([prose])).toEqual({ content: [prose], structuredContent });
+    expect(told([json, link])).toEqual({ content: [json, link], structuredContent });
   });
 
   test("I5: pictures over 8 MiB in all are too large", () => {

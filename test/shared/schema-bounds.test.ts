@@ -126,6 +126,9 @@ describe("I2: what is left of a bounded schema is enforced", () => {
     expect(guarded(object({ n: { type: "int32" } }), { n: 1 })).toEqual([]);
     expect(guarded(object({ n: { format: "hasOwnProperty" } }), { n: "x" })).toEqual([]);
     expect(guarded(object({ n: { format: "date" } }), { n: "soon" })).toHaveLength(1);
+    const either = { oneOf: [{ format: "uri" }, { format: "email" }] };
+    expect(guarded(object({ n: either }), { n: "ada@a.example" })).toEqual([]);
+    expect(guarded(object({ n: either }), { n: "no such thing" })).not.toEqual([]);
   });
 
   test("a value nested too deeply to be checked does not pass as checked", () => {
