@@ -26,6 +26,7 @@ const CALL: Invocation = {
   args: {},
   access: "read",
   surface: "outside",
+  source: "call_tool",
   timeoutMs: 1_000,
   maxRetries: 0,
 };

@@ -28,7 +28,12 @@ function followed() {
   };
   const invoker = new Invoker(new Catalogs([connector]));
   const call = async (address: string, access: Invocation["access"], args: unknown) => {
-    const more = { surface: "outside", timeoutMs: 1_000, maxRetries: 0 } as const;
+    const more = {
+      surface: "outside",
+      source: "call_tool",
+      timeoutMs: 1_000,
+      maxRetries: 0,
+    } as const;
     const done = await invoker.invoke({ address, args, access, ...more }, testScope());
     return [done.ok ? "ok" : done.failure.code, ...asked.splice(0)];
   };

@@ -12,6 +12,7 @@ const CALL: Invocation = {
   args: { id: "a" },
   access: "read",
   surface: "outside",
+  source: "call_tool",
   timeoutMs: 60_000,
   maxRetries: 0,
 };
