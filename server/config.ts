@@ -11,10 +11,9 @@ import {
   LIMITS,
   type ExecuteLimits,
 } from "./shared/limits.ts";
-import { Notice } from "./shared/notice.ts";
+import { createLog, LOG_FORMATS, LOG_LEVELS, type Log, type LogOption } from "./shared/log.ts";
 import { policyProblem } from "./shared/policy.ts";
 import type { Storage } from "./shared/storage.ts";
-import { clampUtf8, kindOf, placesOf } from "./shared/text.ts";
 
 /** A deployment: everything that exists, written down once. */
 export interface ConnectaConfig {
@@ -44,11 +43,8 @@ export interface ConnectaConfig {
    * omitted, `false` for none. Closed with the deployment.
    */
   readonly activity?: ActivityStore | false;
-  /**
-   * Told of faults that no caller sees, and what they happened to; writes the place, never the
-   * text, to stderr when omitted.
-   */
-  readonly onError?: (error: Error, what: string) => void;
+  /** What is written to stderr, or a function that is given every entry; see {@link LogOption}. */
+  readonly log?: LogOption;
 }
 
 /** A config that was checked, with every default filled in. */
@@ -64,7 +60,7 @@ export interface ReadyConfig {
   readonly allowedOrigins: readonly string[];
   readonly storage: Storage | undefined;
   readonly activity: ActivityStore | undefined;
-  readonly onError: (error: Error, what: string) => void;
+  readonly log: Log;
 }
 
 /** A mistake in the config; its message names the option and the fix. */
@@ -112,7 +108,13 @@ const OPTIONS = z.strictObject({
     .optional(),
   storage: z.unknown().optional(),
   activity: z.unknown().optional(),
-  onError: z.function().optional(),
+  log: z
+    .strictObject({
+      level: z.enum(LOG_LEVELS).optional(),
+      format: z.enum(LOG_FORMATS).optional(),
+      faultTexts: z.boolean().optional(),
+    })
+    .optional(),
 });
 
 /**
@@ -142,7 +144,7 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
     allowedOrigins: config.http?.allowedOrigins ?? [],
     storage: config.storage,
     activity: config.activity === false ? undefined : (config.activity ?? memoryActivity()),
-    onError: config.onError ?? printWhere,
+    log: createLog(config.log),
   };
 }
 
@@ -156,8 +158,9 @@ function checkHeaps({ execute = {} }: Pick<ConnectaConfig, "execute">): void {
 }
 
 /** Refuses what is no option or has the wrong form, naming its place. */
-function checkOptions(config: object): void {
-  const { error } = OPTIONS.safeParse(config);
+function checkOptions(config: ConnectaConfig): void {
+  const { log, ...others } = config;
+  const { error } = OPTIONS.safeParse(typeof log === "function" ? others : config);
   const [issue] = error?.issues ?? [];
   if (!issue) return checkHeaps(config);
   const at = issue.path.join(".");
@@ -244,11 +247,4 @@ function readAuth(auth: ConnectaConfig["auth"]): Authenticate | undefined {
   } catch (error) {
     throw new ConfigError((error as Error).message, { cause: error });
   }
-}
-
-/** What failed and where in the code; not the error's text, which may hold anything. */
-function printWhere(error: Error, what: string): void {
-  if (error instanceof Notice) return console.error(`connecta: ${error.message}`);
-  const subject = clampUtf8(what.replace(/[^\x20-\x7e]/g, "?"), LIMITS.echoBytes.value);
-  console.error([`connecta: ${kindOf(error)} in ${subject}`, ...placesOf(error)].join("\n"));
 }

@@ -7,6 +7,9 @@ import { Stash } from "./invoke/stash.ts";
 import { Runner } from "./programs/runner.ts";
 import type { SourceReader } from "./programs/source.ts";
 import type { ActivityStore } from "./shared/activity.ts";
+import { logged } from "./shared/log.ts";
+import type { Measures } from "./shared/observation.ts";
+import { Telemetry } from "./shared/telemetry.ts";
 import { createMcp } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
 
@@ -29,6 +32,7 @@ export { fromMcpServers } from "./connectors/import/portable.ts";
 export type { Connector, Executor, Tool, ToolPolicy, ToolResult } from "./shared/contracts.ts";
 export type { Failure, FailureCode, Outcome } from "./shared/failure.ts";
 export type { ExecuteLimits } from "./shared/limits.ts";
+export type { LogEntry, LogFormat, LogLevel, LogOption, LogSink } from "./shared/log.ts";
 export type { Scope } from "./shared/scope.ts";
 export { memoryStorage, type MemoryStorageOptions } from "./shared/drivers/memory.ts";
 export { memoryActivity, type MemoryActivityOptions } from "./shared/drivers/activity-memory.ts";
@@ -57,6 +61,8 @@ export interface Connecta {
 export interface Lent {
   /** Reads large programs beside the event loop; closed with the deployment. */
   readonly sources?: SourceReader;
+  /** Counts what ends, and may look at the queues. */
+  readonly measures?: Measures | undefined;
 }
 
 /**
@@ -65,12 +71,17 @@ export interface Lent {
  */
 export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connecta {
   const ready = readConfig(config);
-  const { connectors, executor, limits, storage, activity, onError } = ready;
+  const { connectors, executor, limits, storage, activity, log } = ready;
   const catalogs = new Catalogs(connectors, {}, storage);
   const recorder = new Recorder(activity);
   const invoker = new Invoker(catalogs, recorder);
-  const { sources } = lent;
+  const { sources, measures } = lent;
   const runner = new Runner({ connectors, executor, limits, catalogs, invoker, sources });
+  measures?.watch({ runs: runner.queue });
+  const telemetry = new Telemetry(VERSION, [
+    ...(log.enabled("info") ? [logged(log)] : []),
+    ...(measures ? [measures.observe.bind(measures)] : []),
+  ]);
   const identity = { name: ready.name, version: VERSION };
   const mcp = createMcp({
     ...identity,
@@ -81,7 +92,8 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     stash: new Stash(),
     callTimeoutMs: ready.callTimeoutMs,
     instructions: ready.instructions,
-    onError,
+    log,
+    telemetry,
   });
   const routes = createRoutes({ ...identity, mcp, gate: ready });
   return {

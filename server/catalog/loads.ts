@@ -3,6 +3,7 @@ import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { onAbort } from "../shared/aborts.ts";
 import { Notice } from "../shared/notice.ts";
+import { observed } from "../shared/observation.ts";
 import { Catalog, fingerprint } from "./catalog.ts";
 import type { Kept } from "./kept.ts";
 import { asideWarnings, govern } from "./policy.ts";
@@ -167,7 +168,13 @@ export class Loads {
     if (current && performance.now() - current.startedAt <= this.#times.timeoutMs) {
       return current.load;
     }
-    const load = this.#fetch(connector, scope).then((outcome) => {
+    const fetched = observed(
+      scope,
+      { kind: "load", connector: id },
+      (own) => this.#fetch(connector, own),
+      (outcome) => (outcome.ok ? undefined : outcome.failure.code),
+    );
+    const load = fetched.then((outcome) => {
       if (this.#flights.get(id) === flight) this.#flights.delete(id);
       return outcome;
     });
@@ -189,6 +196,7 @@ export class Loads {
       principal: caller.principal,
       requestId: caller.requestId,
       report: (error, what) => caller.report(error, what),
+      ...(caller.trace && { trace: caller.trace }),
     };
     const changes = this.#changesOf(id);
     const listed = await withDeadline(own, this.#times.timeoutMs, subject(id), (limited) =>

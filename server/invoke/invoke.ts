@@ -10,6 +10,7 @@ import {
   type FailureCode,
   type Outcome,
 } from "../shared/failure.ts";
+import { observed, type CallSubject } from "../shared/observation.ts";
 import { compileForeignSchema, compileSchema, type CompiledSchema } from "../shared/schema.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
@@ -54,9 +55,11 @@ export type Take<T> = (invoked: Invoked) => Outcome<T> | Promise<Outcome<T>>;
 /** How far a call has come. */
 interface Course {
   readonly startedAt: number;
+  /** What observers are told of it. */
+  readonly seen: CallSubject;
   resolved: Resolution | undefined;
-  /** How often the connector was asked. */
-  attempts: number;
+  /** What it came to; absent when it went well. */
+  code: FailureCode | undefined;
 }
 
 const BACKOFF_MS = 250;
@@ -86,20 +89,31 @@ export class Invoker {
     scope: Scope,
     take: Take<unknown> = ok,
   ): Promise<Outcome<unknown>> {
-    const course: Course = { startedAt: performance.now(), resolved: undefined, attempts: 0 };
-    let code: FailureCode | undefined = "internal";
+    const seen: CallSubject = { kind: "call", source: call.source, attempts: 0 };
+    const startedAt = performance.now();
+    const course: Course = { startedAt, seen, resolved: undefined, code: "internal" };
+    const work = (own: Scope) => this.#make(call, course, own, take);
     try {
-      const answered = await this.#answer(call, course, scope);
-      if (!answered.ok) {
-        code = answered.failure.code;
-        return { ok: false, failure: withRecovery(answered.failure, call.surface, call) };
-      }
-      const taken = await take(answered.value);
-      code = taken.ok ? ownFailure(answered.value.result) : taken.failure.code;
-      return taken;
+      return await observed(scope, seen, work, () => course.code);
     } finally {
-      this.#record(call, course, code, scope);
+      this.#record(call, course, scope);
     }
+  }
+
+  async #make(
+    call: Invocation,
+    course: Course,
+    scope: Scope,
+    take: Take<unknown>,
+  ): Promise<Outcome<unknown>> {
+    const answered = await this.#answer(call, course, scope);
+    if (!answered.ok) {
+      course.code = answered.failure.code;
+      return { ok: false, failure: withRecovery(answered.failure, call.surface, call) };
+    }
+    const taken = await take(answered.value);
+    course.code = taken.ok ? ownFailure(answered.value.result) : taken.failure.code;
+    return taken;
   }
 
   /** The steps up to the connector's answer, in their order; the first that refuses ends the call. */
@@ -107,10 +121,12 @@ export class Invoker {
     const resolved = await clocked(call.times, "catalogMs", () => this.#resolve(call, scope));
     if (!resolved.ok) return resolved;
     course.resolved = resolved.value;
+    course.seen.connector = resolved.value.connector.id;
+    course.seen.tool = resolved.value.tool.name;
     const target = targetOf(call, resolved.value);
     const refused = classify(target, call.access) ?? this.#validate(target);
     if (refused) return { ok: false, failure: refused };
-    return retried(target, course, scope, () => attempt(target, course, scope));
+    return retried(target, course, scope, () => attempt(target, course.seen, scope));
   }
 
   async #resolve({ address, shortcut }: Invocation, scope: Scope): Promise<Outcome<Resolution>> {
@@ -134,8 +150,8 @@ export class Invoker {
     return fail("invalid_args", message, { address, findings }).failure;
   }
 
-  #record(call: Invocation, course: Course, code: FailureCode | undefined, scope: Scope): void {
-    const { startedAt, attempts, resolved } = course;
+  #record(call: Invocation, course: Course, scope: Scope): void {
+    const { startedAt, seen, resolved, code } = course;
     const address = resolved ? `${resolved.connector.id}.${resolved.tool.name}` : call.address;
     const event = {
       time: scope.now(),
@@ -146,7 +162,7 @@ export class Invoker {
       outcome: code === undefined ? ("ok" as const) : ("failed" as const),
       code,
       durationMs: Math.round((performance.now() - startedAt) * 100) / 100,
-      attempts,
+      attempts: seen.attempts,
       principal: eventName(scope.principal),
       requestId: eventName(scope.requestId),
       runId: call.runId,
@@ -191,12 +207,12 @@ function classify({ address, readOnly }: Target, access: Invocation["access"]) {
 }
 
 /** One attempt under its deadline; the connector adds its own credential. */
-function attempt(target: Target, course: Course, scope: Scope): Promise<Outcome<ToolResult>> {
+function attempt(target: Target, seen: CallSubject, scope: Scope): Promise<Outcome<ToolResult>> {
   const { connector, tool, address, args, timeoutMs, times } = target;
   return clocked(times, "connectorMs", () =>
     withDeadline(scope, timeoutMs, address, (inner) => {
-      course.attempts++;
-      if (times?.attempts !== undefined) times.attempts = course.attempts;
+      seen.attempts++;
+      if (times?.attempts !== undefined) times.attempts = seen.attempts;
       return safely(address, inner, () => connector.callTool(tool.name, args, inner));
     }),
   );
@@ -211,7 +227,8 @@ async function retried(
 ): Promise<Outcome<Invoked>> {
   for (let round = 1; ; round++) {
     const answer = await once();
-    if (answer.ok) return ok({ connector, tool, result: answer.value, attempts: course.attempts });
+    if (answer.ok)
+      return ok({ connector, tool, result: answer.value, attempts: course.seen.attempts });
     const wait = retryDelay(answer.failure, round);
     if (round > retries || wait === undefined) {
       return { ok: false, failure: { address, ...answer.failure } };

@@ -1,5 +1,6 @@
 import { parseArgs } from "node:util";
 import { LIMITS } from "../shared/limits.ts";
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/log.ts";
 
 export const USAGE = `Usage: connecta <command> [options]
 
@@ -17,6 +18,8 @@ Options
   --connector ID     activity of one connector
   --outcome WHICH    activity that came out ok, or failed
   --limit N          calls that activity begins with (50)
+  --log-level LEVEL  error, warn (the default), info or debug, on stderr
+  --log-format FORM  text (the default) or json
   --json             tools as JSON; activity as a line of JSON for each call
   --help, --version
 
@@ -34,6 +37,8 @@ export interface ServeCommand extends Sources {
   readonly port: number | undefined;
   readonly sandboxPort: number | undefined;
   readonly hostname: string | undefined;
+  readonly logLevel: LogLevel | undefined;
+  readonly logFormat: LogFormat | undefined;
 }
 
 /** A list of tools to print. */
@@ -74,6 +79,8 @@ const DEFAULT_LIMIT = 50;
 const ONLY = {
   port: ["serve", "dev"],
   host: ["serve", "dev"],
+  "log-level": ["serve", "dev"],
+  "log-format": ["serve", "dev"],
   json: ["tools", "activity"],
   follow: ["activity"],
   connector: ["activity"],
@@ -111,6 +118,8 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
     port: readPort(values.port === undefined ? "PORT" : "--port", values.port ?? env.PORT),
     sandboxPort: readPort("SANDBOX_PORT", env.SANDBOX_PORT),
     hostname: values.host,
+    logLevel: readWord("--log-level", LOG_LEVELS, values["log-level"]),
+    logFormat: readWord("--log-format", LOG_FORMATS, values["log-format"]),
   };
 }
 
@@ -138,6 +147,8 @@ function parseCommandLine(argv: readonly string[]) {
         "mcp-config": { type: "string", multiple: true },
         port: { type: "string" },
         host: { type: "string" },
+        "log-level": { type: "string" },
+        "log-format": { type: "string" },
         json: { type: "boolean" },
         follow: { type: "boolean" },
         connector: { type: "string" },
@@ -151,6 +162,17 @@ function parseCommandLine(argv: readonly string[]) {
     const [sentence] = (error as Error).message.split(". ");
     throw new UsageError(`${sentence} (--help lists the options).`);
   }
+}
+
+function readWord<Word extends string>(
+  option: string,
+  words: readonly Word[],
+  text: string | undefined,
+): Word | undefined {
+  if (text === undefined) return undefined;
+  const found = words.find((word) => word === text);
+  if (found !== undefined) return found;
+  throw new UsageError(`${option} must be one of ${words.join(", ")}.`);
 }
 
 function readPort(option: string, text: string | undefined): number | undefined {

@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import type { ConnectaConfig } from "../config.ts";
-import { Notice } from "../shared/notice.ts";
+import { createLog, LOG_LEVELS, type LogOption } from "../shared/log.ts";
 import { UsageError, type ServeCommand } from "./cli-command.ts";
 import { loadDeployment, opened } from "./cli-deployment.ts";
 import { openHostPage, type HostPage } from "./host-page.ts";
@@ -19,8 +18,10 @@ export async function serve(command: ServeCommand): Promise<void> {
 }
 
 async function start(command: ServeCommand): Promise<Listening> {
-  const { config, warnings } = await loadDeployment(command);
-  for (const warning of warnings) console.error(`connecta: ${warning}`);
+  const deployment = await loadDeployment(command);
+  const config = { ...deployment.config, log: logFor(command, deployment.config.log) };
+  const log = createLog(config.log);
+  for (const warning of deployment.warnings) log.write("warn", warning);
   const { port, hostname, mcpConfigs } = command;
   if (mcpConfigs.length > 0 && config.connectors.length === 0) {
     throw new UsageError(`no server of ${mcpConfigs.join(" and ")} can be used.`);
@@ -29,7 +30,10 @@ async function start(command: ServeCommand): Promise<Listening> {
   if (command.name === "serve") return opened(await listen(config, options));
   let page: HostPage | undefined;
   const before = async (request: Request) => page?.fetch(request);
-  const server = opened(await listen(forDevelopment(config), { ...options, before }));
+  const { auth, ...open } = config;
+  // The page has no token to send.
+  if (auth) log.write("warn", "dev leaves auth out; only this machine can reach the server.");
+  const server = opened(await listen(open, { ...options, before }));
   const host = await openHostPage({
     directory: join(dirname(fileURLToPath(import.meta.url)), "../host"),
     port: server.port,
@@ -45,16 +49,24 @@ async function start(command: ServeCommand): Promise<Listening> {
   };
 }
 
-/** The page has no token to send, and only this machine reaches it; faults are shown in full. */
-function forDevelopment({ auth, ...config }: ConnectaConfig): ConnectaConfig {
-  if (auth)
-    console.error("connecta dev: auth is left out; only this machine can reach the server.");
-  return {
-    onError: (error, what) => {
-      const text = `in ${what}: ${error.stack ?? error.name}`;
-      console.error(`connecta: ${error instanceof Notice ? error.message : text}`);
-    },
-    ...config,
+/**
+ * The config's log with what the command line says on top; for development faults are written in full.
+ * @throws UsageError for a form of lines that a function of the config writes
+ */
+function logFor({ name, logLevel, logFormat }: ServeCommand, log: LogOption = {}): LogOption {
+  if (typeof log !== "function") {
+    return {
+      faultTexts: name === "dev",
+      ...log,
+      ...(logLevel && { level: logLevel }),
+      ...(logFormat && { format: logFormat }),
+    };
+  }
+  if (logFormat) throw new UsageError("--log-format has no use: log is a function of the config.");
+  if (!logLevel) return log;
+  const wanted = LOG_LEVELS.slice(0, LOG_LEVELS.indexOf(logLevel) + 1);
+  return (entry) => {
+    if (wanted.includes(entry.level)) log(entry);
   };
 }
 

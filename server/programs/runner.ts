@@ -4,6 +4,7 @@ import { onAbort } from "../shared/aborts.ts";
 import type { Connector, Executor } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
+import { observed, sawAdmission, type QueueState } from "../shared/observation.ts";
 import { Permits } from "../shared/permits.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { utf8Length } from "../shared/text.ts";
@@ -102,7 +103,12 @@ export class Runner {
   }
 
   /** Runs one program and says how it ended; never throws for anything the program does. */
-  async run(code: string, wantsDiagnostics: boolean, scope: Scope): Promise<Run> {
+  run(code: string, wantsDiagnostics: boolean, scope: Scope): Promise<Run> {
+    const work = (own: Scope) => this.#run(code, wantsDiagnostics, own);
+    return observed(scope, { kind: "run" }, work, codeOf);
+  }
+
+  async #run(code: string, wantsDiagnostics: boolean, scope: Scope): Promise<Run> {
     const meter = wantsDiagnostics ? new Meter() : undefined;
     // A call that the program did not wait for must not outlive it.
     const running = new AbortController();
@@ -139,6 +145,11 @@ export class Runner {
     return { ok: true, envelope, blocks, ...(payload && { view: payload }) };
   }
 
+  /** Programs that run and that wait for a place. */
+  get queue(): QueueState {
+    return this.#permits;
+  }
+
   /** Refuses runs that wait or come later. */
   close(): void {
     this.#permits.close();
@@ -159,6 +170,7 @@ export class Runner {
     const asked = meter?.elapsedMs ?? 0;
     const admission = await this.#permits.acquire(scope.signal);
     if (meter) meter.admissionMs = meter.elapsedMs - asked;
+    sawAdmission(scope, "runs", admission);
     if (!admission.ok) return { ok: false, failure: notAdmitted(admission) };
     try {
       return await this.#sandboxed(live, program.value);
@@ -210,6 +222,10 @@ export class Runner {
         return { ok: false, failure: outcome.failure };
     }
   }
+}
+
+function codeOf(run: Run): Failure["code"] | undefined {
+  return run.ok ? undefined : run.envelope.error.code;
 }
 
 /** An executor that did not answer in time, or whose caller went away. */

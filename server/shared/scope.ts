@@ -1,5 +1,6 @@
 import { onAbort } from "./aborts.ts";
 import { failure, type Failure, type Outcome } from "./failure.ts";
+import type { Trace } from "./observation.ts";
 
 /** What dies with one request: passed down, never stored beyond it. */
 export interface Scope {
@@ -14,6 +15,8 @@ export interface Scope {
   readonly requestId: string;
   /** Tells the operator of a fault that the caller must not see, and what it happened to. */
   report(error: unknown, what: string): void;
+  /** Where this work is observed; nobody looks when it is absent. */
+  readonly trace?: Trace;
 }
 
 /**

@@ -9,12 +9,16 @@ import {
 } from "@modelcontextprotocol/server";
 import { fail } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
+import type { Log } from "../shared/log.ts";
+import { observed } from "../shared/observation.ts";
 import type { Scope } from "../shared/scope.ts";
+import type { Telemetry } from "../shared/telemetry.ts";
 import { clampUtf8 } from "../shared/text.ts";
 import { APPS_EXTENSION, SHELL_MIME_TYPE, readShell } from "../view/shell.ts";
 import { defineTools, type ToolDefinition } from "./definitions.ts";
 import { callMetaTool, isToolName } from "./handlers.ts";
-import { failedResult, type McpToolResult } from "./result.ts";
+import type { ToolName } from "./inputs.ts";
+import { codeOf, failedResult, type McpToolResult } from "./result.ts";
 import { INSTRUCTIONS } from "./texts.ts";
 import type { ToolDeps } from "./tool.ts";
 
@@ -24,7 +28,8 @@ export interface McpOptions extends ToolDeps {
   readonly version: string;
   readonly instructions: string | undefined;
   /** Told of faults that no caller sees. */
-  readonly onError: (error: Error, what: string) => void;
+  readonly log: Log;
+  readonly telemetry: Telemetry;
   /** The list without the view declarations, for the check that they change no result. */
   readonly tools?: readonly ToolDefinition[];
 }
@@ -65,7 +70,7 @@ export function createMcp(options: McpOptions): McpHttpHandler {
     },
     {
       maxRequestBodySize: LIMITS.requestBodyBytes.value,
-      onerror: (error) => options.onError(error, "a request"),
+      onerror: (error) => options.log.fault(error, "a request"),
     },
   );
 }
@@ -82,27 +87,23 @@ function call(
   if (request.method !== "tools/call") {
     throw new ProtocolError(ProtocolErrorCode.MethodNotFound, "Method not found");
   }
-  const { name, arguments: args } = request.params ?? {};
+  const { name, arguments: args, _meta: meta } = request.params ?? {};
   if (typeof name !== "string") {
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, "tools/call needs a name.");
   }
-  if (isToolName(name)) return guarded(name, args, options, context);
+  if (isToolName(name)) return guarded({ name, args, meta }, options, context);
   const shown = clampUtf8(name, LIMITS.nameBytes.value);
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}`);
 }
 
 /** Runs one tool within the scope of its request; a throw here is a bug and says nothing. */
 async function guarded(
-  name: Parameters<typeof callMetaTool>[0],
-  args: unknown,
+  { name, args, meta }: { readonly name: ToolName; readonly args: unknown; readonly meta: unknown },
   options: McpOptions,
   context: ServerContext,
 ): Promise<CallToolResult> {
   const requestId = crypto.randomUUID();
-  const report = (error: unknown, what: string) => {
-    const known = error instanceof Error ? error : new Error(String(error));
-    options.onError(known, `${what}, request ${requestId}`);
-  };
+  const report = (error: unknown, what: string) => options.log.fault(error, what, requestId);
   const { signal } = context.mcpReq;
   const request = context.http?.req;
   const scope: Scope = {
@@ -113,9 +114,11 @@ async function guarded(
     principal: context.http?.authInfo?.clientId ?? ANONYMOUS,
     requestId,
     report,
+    trace: options.telemetry.trace(meta),
   };
+  const work = (own: Scope) => callMetaTool(name, args, options, own);
   try {
-    return passed(await callMetaTool(name, args, options, scope));
+    return passed(await observed(scope, { kind: "request", tool: name }, work, codeOf));
   } catch (error) {
     report(error, name);
     const message = `The gateway failed; its log names request ${requestId}.`;

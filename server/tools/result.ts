@@ -1,5 +1,6 @@
 import type { ContentBlock } from "../shared/contracts.ts";
-import type { Failure } from "../shared/failure.ts";
+import type { Failure, FailureCode } from "../shared/failure.ts";
+import { knownCode } from "../shared/observation.ts";
 
 /** A tool result as MCP defines it. */
 export interface McpToolResult {
@@ -54,4 +55,13 @@ export function passedThrough(
     ...(isError && { isError: true as const }),
     ...(meta && { _meta: meta }),
   };
+}
+
+/** How a result failed; one that an integration wrote says in its own words why, which count for nothing. */
+export function codeOf({ isError, structuredContent }: McpToolResult): FailureCode | undefined {
+  if (isError !== true) return undefined;
+  const { error } = structuredContent ?? {};
+  const code =
+    typeof error === "object" && error !== null && "code" in error ? error.code : undefined;
+  return knownCode(code) ?? "connector_call_failed";
 }

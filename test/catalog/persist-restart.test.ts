@@ -2,7 +2,12 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { createConnecta, type Connector, type Executor } from "../../server/index.ts";
+import {
+  createConnecta,
+  type Connector,
+  type Executor,
+  type LogEntry,
+} from "../../server/index.ts";
 import { sqliteStorage } from "../../server/node/storage-sqlite.ts";
 import { fail } from "../../server/shared/failure.ts";
 import { fakeConnector, fakeTool } from "../support/catalog.ts";
@@ -19,8 +24,10 @@ const identity = () => "https://crm.example/mcp";
 function deployment(file: string, connector: Connector) {
   const storage = sqliteStorage({ file: join(folder, file) });
   const told: string[] = [];
-  const onError = (error: Error) => void told.push(error.message);
-  const connecta = createConnecta({ connectors: [connector], executor: idle, storage, onError });
+  const log = (entry: LogEntry) => {
+    if (entry.level === "error" || entry.level === "warn") told.push(entry.message);
+  };
+  const connecta = createConnecta({ connectors: [connector], executor: idle, storage, log });
   const search = async () => {
     const { structuredContent } = await callTool(connecta, "search_tools", { query: "record" });
     return structuredContent;

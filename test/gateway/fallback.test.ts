@@ -6,6 +6,8 @@ import { Runner } from "../../server/programs/runner.ts";
 import { quickjsExecutor } from "../../server/sandbox/pool.ts";
 import type { Executor } from "../../server/shared/contracts.ts";
 import { defaultExecuteLimits } from "../../server/shared/limits.ts";
+import { Log } from "../../server/shared/log.ts";
+import { Telemetry } from "../../server/shared/telemetry.ts";
 import { defineTools, type ToolDefinition } from "../../server/tools/definitions.ts";
 import { createMcp } from "../../server/tools/mcp.ts";
 import { fixtureConnectors, rpc, type Era } from "../support/gateway.ts";
@@ -15,6 +17,7 @@ import { fixtureConnectors, rpc, type Era } from "../support/gateway.ts";
  * tool with the same bytes.
  */
 let executor: Executor;
+const faults: string[] = [];
 beforeAll(() => {
   executor = quickjsExecutor({ processes: 1 });
 });
@@ -38,9 +41,8 @@ function server(declares: boolean) {
     stash: new Stash(),
     callTimeoutMs: 5_000,
     instructions: undefined,
-    onError: (error) => {
-      throw error;
-    },
+    log: new Log((entry) => faults.push(entry.message), "warn"),
+    telemetry: new Telemetry("1", []),
     tools,
   });
 }
@@ -71,6 +73,7 @@ describe.each<Era>(["legacy", "modern"])("%s results with and without view decla
     expect(declared.result).toBeDefined();
     expect(steady(declared.text)).toBe(steady(reference.text));
     expect(declared.text).not.toContain("resourceUri");
+    expect(faults).toEqual([]);
   });
 
   test("control: the descriptors do differ", async () => {

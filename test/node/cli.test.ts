@@ -192,7 +192,7 @@ describe("connecta dev", () => {
     expect((await fetch(`${url}/`)).headers.get("content-type")).toContain("text/html");
     started.child.kill("SIGTERM");
     expect(await started.ended).toBe(0);
-    expect(started.stderr()).toContain("auth is left out");
+    expect(started.stderr()).toContain("dev leaves auth out");
   });
 
   test("ends when the script runner that started it is gone", async () => {

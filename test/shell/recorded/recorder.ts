@@ -31,7 +31,7 @@ export async function record(eras: readonly Era[]): Promise<Recording[]> {
   const connecta = createConnecta({
     ...DEPLOYMENT,
     executor: quickjsExecutor({ processes: 1 }),
-    onError: () => undefined,
+    log: () => undefined,
   });
   try {
     const recordings: Recording[] = [];

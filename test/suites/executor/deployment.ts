@@ -73,7 +73,7 @@ export function createDeployment(name: DeploymentName, executor: Executor): Conn
     executor: made.reduced ? reduced(executor, state) : executor,
     execute: made.limits,
     // Faults are provoked here, and what reaches the caller is what counts.
-    onError: () => undefined,
+    log: () => undefined,
   });
 }
 

@@ -152,5 +152,5 @@ export default {
   // Witnesses wait for as long as it takes; everything else keeps its default.
   execute: { hostCallTimeoutMs: 100_000, timeoutMs: 100_000 },
   // Integrations fail here on purpose; a fault of the gateway itself still shows in its answers.
-  onError: () => {},
+  log: () => {},
 };

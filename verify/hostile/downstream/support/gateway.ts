@@ -23,7 +23,7 @@ export interface Gateway {
 /** Assembles a gateway. */
 export function gateway(...connectors: readonly Connector[]): Gateway {
   const executor = { execute: () => Promise.resolve({ result: undefined, error: "no programs" }) };
-  const connecta = createConnecta({ connectors, executor, onError: () => undefined });
+  const connecta = createConnecta({ connectors, executor, log: () => undefined });
   const call: Gateway["call"] = async (name, args = {}) =>
     (await rpc(connecta, "tools/call", { name, arguments: args })) as Answer;
   const tool: Gateway["tool"] = (address, args = {}, more = {}) =>
