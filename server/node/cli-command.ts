@@ -14,12 +14,13 @@ Options
   --mcp-config FILE  servers of another client's file, besides or instead; may be repeated
   --port N           port to listen on, 0 for any free one (PORT, else 8787)
   --host NAME        address to listen on (127.0.0.1; any other needs auth)
+  --metrics          answer /metrics for Prometheus, with auth if the deployment has it
+  --log-level LEVEL  error, warn (the default), info or debug, on stderr
+  --log-format FORM  text (the default) or json
   --follow           activity goes on printing until it is ended
   --connector ID     activity of one connector
   --outcome WHICH    activity that came out ok, or failed
   --limit N          calls that activity begins with (50)
-  --log-level LEVEL  error, warn (the default), info or debug, on stderr
-  --log-format FORM  text (the default) or json
   --json             tools as JSON; activity as a line of JSON for each call
   --help, --version
 
@@ -37,6 +38,7 @@ export interface ServeCommand extends Sources {
   readonly port: number | undefined;
   readonly sandboxPort: number | undefined;
   readonly hostname: string | undefined;
+  readonly metrics: boolean;
   readonly logLevel: LogLevel | undefined;
   readonly logFormat: LogFormat | undefined;
 }
@@ -79,6 +81,7 @@ const DEFAULT_LIMIT = 50;
 const ONLY = {
   port: ["serve", "dev"],
   host: ["serve", "dev"],
+  metrics: ["serve", "dev"],
   "log-level": ["serve", "dev"],
   "log-format": ["serve", "dev"],
   json: ["tools", "activity"],
@@ -118,6 +121,7 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
     port: readPort(values.port === undefined ? "PORT" : "--port", values.port ?? env.PORT),
     sandboxPort: readPort("SANDBOX_PORT", env.SANDBOX_PORT),
     hostname: values.host,
+    metrics: values.metrics ?? false,
     logLevel: readWord("--log-level", LOG_LEVELS, values["log-level"]),
     logFormat: readWord("--log-format", LOG_FORMATS, values["log-format"]),
   };
@@ -147,6 +151,7 @@ function parseCommandLine(argv: readonly string[]) {
         "mcp-config": { type: "string", multiple: true },
         port: { type: "string" },
         host: { type: "string" },
+        metrics: { type: "boolean" },
         "log-level": { type: "string" },
         "log-format": { type: "string" },
         json: { type: "boolean" },

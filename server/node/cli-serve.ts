@@ -22,11 +22,11 @@ async function start(command: ServeCommand): Promise<Listening> {
   const config = { ...deployment.config, log: logFor(command, deployment.config.log) };
   const log = createLog(config.log);
   for (const warning of deployment.warnings) log.write("warn", warning);
-  const { port, hostname, mcpConfigs } = command;
+  const { port, hostname, metrics, mcpConfigs } = command;
   if (mcpConfigs.length > 0 && config.connectors.length === 0) {
     throw new UsageError(`no server of ${mcpConfigs.join(" and ")} can be used.`);
   }
-  const options = { ...(port !== undefined && { port }), ...(hostname && { hostname }) };
+  const options = { ...(port !== undefined && { port }), ...(hostname && { hostname }), metrics };
   if (command.name === "serve") return opened(await listen(config, options));
   let page: HostPage | undefined;
   const before = async (request: Request) => page?.fetch(request);

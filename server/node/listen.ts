@@ -6,6 +6,8 @@ import { createConnecta } from "../index.ts";
 import { quickjsExecutor } from "../sandbox/pool.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { isLoopback } from "./loopback.ts";
+import type { Peer } from "./metrics-page.ts";
 import { SourceThread } from "./source-thread.ts";
 
 /** Where and how to listen. */
@@ -16,6 +18,8 @@ export interface ListenOptions {
   readonly hostname?: string;
   /** Asked first for every request; answers `undefined` for what is not its own. */
   readonly before?: (request: Request) => Promise<Response | undefined>;
+  /** Answers `/metrics` for Prometheus, with the deployment's auth or, without it, on loopback. */
+  readonly metrics?: boolean;
 }
 
 /** A server that listens. */
@@ -51,23 +55,53 @@ export async function listen(
   }
   const executor = config.executor ?? quickjsExecutor();
   const sources = new SourceThread();
-  const connecta = createConnecta({ ...withOwnName(config, hostname), executor }, { sources });
-  const server = createAdaptorServer({
-    fetch: before
-      ? async (request) => (await before(request)) ?? connecta.fetch(request)
-      : connecta.fetch,
-  }) as Server;
+  const counting = options.metrics ? await loadMetrics() : undefined;
+  const measures = counting && new counting.Metrics(executor);
+  const lent = { sources, measures };
+  const connecta = createConnecta({ ...withOwnName(config, hostname), executor }, lent);
+  const page = measures && counting.metricsPage(measures, config.auth);
+  const answers = [page, before, connecta.fetch];
+  const server = createAdaptorServer({ fetch: firstOf(answers) }) as Server;
+  const closeAll = async () => {
+    await connecta.close();
+    measures?.close();
+  };
   const bound = await bind(server, port, hostname);
   if (!bound.ok) {
-    await connecta.close();
+    await closeAll();
     return bound;
   }
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   return ok({
     url: `http://${host}:${bound.value}`,
     port: bound.value,
-    close: () => close(server, connecta.close),
+    close: () => close(server, closeAll),
   });
+}
+
+type Answer = (request: Request, env: Peer) => Promise<Response | undefined>;
+
+/** Asks one after the other; the last one always answers. */
+function firstOf(answers: readonly (Answer | undefined)[]) {
+  const asked = answers.filter((answer) => answer !== undefined);
+  const [only] = asked;
+  if (asked.length === 1 && only) return only;
+  return async (request: Request, env: Peer) => {
+    for (const answer of asked) {
+      const response = await answer(request, env);
+      if (response) return response;
+    }
+    return undefined;
+  };
+}
+
+/** What counts is loaded by deployments alone that ask for it. */
+async function loadMetrics() {
+  const [{ Metrics }, { metricsPage }] = await Promise.all([
+    import("./metrics.ts"),
+    import("./metrics-page.ts"),
+  ]);
+  return { Metrics, metricsPage };
 }
 
 /** A loopback address of another name answers under that name too. */
@@ -75,10 +109,6 @@ function withOwnName(config: ConnectaConfig, hostname: string): ConnectaConfig {
   if (config.auth || config.http?.allowedHosts) return config;
   const allowedHosts = [...new Set(["localhost", "127.0.0.1", "[::1]", hostname])];
   return { ...config, http: { ...config.http, allowedHosts } };
-}
-
-function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "::1" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }
 
 function bind(server: Server, port: number, hostname: string): Promise<Outcome<number>> {
