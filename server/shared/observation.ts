@@ -93,7 +93,9 @@ export async function observed<T>(
   let code: FailureCode | undefined = "internal";
   try {
     const done = await following.within(() => work({ ...scope, trace: following.trace }));
-    code = codeOf(done);
+    const said = codeOf(done);
+    // A connector that is not of ours may fail with a word of its own.
+    code = said === undefined ? undefined : (knownCode(said) ?? "internal");
     return done;
   } finally {
     following.end(code);
