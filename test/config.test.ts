@@ -108,6 +108,13 @@ describe("a deployment's config", () => {
       { instructions: "x".repeat(1_001) },
       "instructions is not usable: Too big",
     ],
+    ["a level that is none", { log: { level: "loud" as never } }, "log.level is not usable"],
+    [
+      "an unknown option of log",
+      { log: { form: "json" } as never },
+      "log.form is no option; log can be: level, format, faultTexts",
+    ],
+    ["a log that is none", { log: "info" as never }, "log is not usable"],
     ["a bearer too short", { auth: { bearer: "x" } }, "auth.bearer needs at least 16"],
   ])("G7, A4: %s is refused, naming the option", (_, config, message) => {
     expect(problem(config)).toContain(message);

@@ -27,6 +27,11 @@ beforeAll(() => {
       handler() { throw new RangeError("token sk-123") } } } })], auth: undefined };`,
   );
   write(
+    "logs.mjs",
+    `import good from "./good.mjs";
+    export default { ...good, log: ({ message }) => console.error("told " + message) };`,
+  );
+  write(
     "guarded.mjs",
     `import { api } from "${CONNECTA}";
     export default { connectors: [], auth: { bearer: "correct-horse-battery" } };`,
@@ -156,6 +161,8 @@ describe("connecta serve", () => {
       "--port must be a port number",
     ],
     ["an unknown option", ["--colour"], "--colour"],
+    ["a level that is none", ["--log-level", "loud"], "one of error, warn, info, debug"],
+    ["a form of logs that is none", ["--log-format", "xml"], "one of text, json"],
   ])("%s is one line and exit code 1", async (_, args, text) => {
     expect(await mistake("serve", ...args)).toContain(text);
   });
@@ -169,6 +176,46 @@ describe("connecta serve", () => {
     expect(started.stderr()).toContain("connecta: RangeError in crm.boom, request ");
     expect(started.stderr()).toContain("throws.mjs:");
     expect(answer + started.stderr()).not.toContain("sk-123");
+  });
+
+  test("--log-level info --log-format json tells of every call as one object a line", async () => {
+    const flags = ["--log-level", "info", "--log-format", "json"];
+    const started = start("serve", "--config", "good.mjs", "--port", "0", ...flags);
+    await call(await started.url, "execute_code", { code: "return crm.wait({ told: 'sk-123' })" });
+    started.child.kill("SIGTERM");
+    await started.ended;
+    const entries = started
+      .stderr()
+      .trimEnd()
+      .split("\n")
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
+    const [called, ...others] = entries;
+    expect(called).toMatchObject({
+      level: "info",
+      message: "call",
+      connector: "crm",
+      tool: "wait",
+    });
+    expect(others.map(({ message }) => message)).toEqual(["run", "request"]);
+    expect(new Set(entries.map(({ requestId }) => requestId)).size).toBe(1);
+    expect(started.stderr()).not.toContain("sk-123");
+  });
+
+  test("a log function of the config hears the levels that the command line asks for", async () => {
+    const args = ["serve", "--config", "logs.mjs", "--port", "0"];
+    const started = start(...args, "--log-level", "info");
+    await call(await started.url, "skills", {});
+    await call(await started.url, "execute_code", { code: "return crm.wait()" });
+    started.child.kill("SIGTERM");
+    await started.ended;
+    expect(started.stderr()).toBe("told request\ntold call\ntold run\ntold request\n");
+    expect(await mistake(...args, "--log-format", "json")).toContain("log is a function");
+  });
+
+  test("--metrics answers a scrape", async () => {
+    const started = start("serve", "--config", "good.mjs", "--port", "0", "--metrics");
+    const response = await fetch(`${await started.url}/metrics`);
+    expect(await response.text()).toContain("# TYPE connecta_calls_total counter");
   });
 
   test("--version prints the version", async () => {
