@@ -1,7 +1,9 @@
 import {
   context,
+  createNoopMeter,
   metrics,
   propagation,
+  ProxyTracerProvider,
   ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
@@ -10,6 +12,7 @@ import {
   type Context,
   type Counter,
   type Histogram,
+  type Meter,
   type Span,
 } from "@opentelemetry/api";
 import type { Following, Observation, Subject, Trace } from "./observation.ts";
@@ -57,10 +60,13 @@ export class Telemetry {
   }
 
   /**
-   * Where the work of one request is observed.
+   * Where the work of one request is observed; `undefined` while nobody does.
    * @param meta the request's `_meta`, which may name the caller's span
    */
-  trace(meta: unknown): Trace {
+  trace(meta: unknown): Trace | undefined {
+    if (this.#listeners.length === 0 && !isTracing() && this.#current() === undefined) {
+      return undefined;
+    }
     const ambient = context.active();
     const caller = remoteParent(meta);
     if (caller === undefined) return this.#under(ambient);
@@ -106,6 +112,7 @@ export class Telemetry {
 
   #measure(seen: Observation): void {
     const instruments = this.#current();
+    if (instruments === undefined) return;
     const seconds = seen.ms / 1_000;
     if (seen.kind !== "admission") {
       return instruments[seen.kind].record(seconds, metricAttributes(seen, seen.code));
@@ -116,14 +123,23 @@ export class Telemetry {
   }
 
   /** Instruments of whoever is installed now: those made before an SDK came would stay deaf. */
-  #current(): Instruments {
+  #current(): Instruments | undefined {
     const provider = metrics.getMeterProvider();
-    if (this.#instruments === undefined || provider !== this.#provider) {
-      this.#instruments = instrumentsOf(this.#version);
+    if (provider !== this.#provider) {
       this.#provider = provider;
+      const meter = provider.getMeter(NAME, this.#version);
+      this.#instruments = meter === createNoopMeter() ? undefined : instrumentsOf(meter);
     }
     return this.#instruments;
   }
+}
+
+/** What stands in for a provider until there is one. */
+const NO_PROVIDER = new ProxyTracerProvider().getDelegate();
+
+function isTracing(): boolean {
+  const provider = trace.getTracerProvider();
+  return !(provider instanceof ProxyTracerProvider) || provider.getDelegate() !== NO_PROVIDER;
 }
 
 const KINDS = {
@@ -196,8 +212,7 @@ function metricAttributes(subject: Subject, code: FailureCode | undefined): Attr
   }
 }
 
-function instrumentsOf(version: string): Instruments {
-  const meter = metrics.getMeter(NAME, version);
+function instrumentsOf(meter: Meter): Instruments {
   const duration = (name: string, description: string) =>
     meter.createHistogram(name, {
       description,

@@ -106,6 +106,7 @@ async function guarded(
   const report = (error: unknown, what: string) => options.log.fault(error, what, requestId);
   const { signal } = context.mcpReq;
   const request = context.http?.req;
+  const trace = options.telemetry.trace(meta);
   const scope: Scope = {
     // The package listens for a caller that leaves, not for one that has left already.
     signal: request?.signal.aborted ? request.signal : signal,
@@ -114,7 +115,7 @@ async function guarded(
     principal: context.http?.authInfo?.clientId ?? ANONYMOUS,
     requestId,
     report,
-    trace: options.telemetry.trace(meta),
+    ...(trace && { trace }),
   };
   const work = (own: Scope) => callMetaTool(name, args, options, own);
   try {

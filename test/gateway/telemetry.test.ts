@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { api, ToolError } from "../../server/index.ts";
+import { Telemetry } from "../../server/shared/telemetry.ts";
 import { callTool, fixtureGateway, rpc, type Fixture } from "../support/gateway.ts";
 import { installSdk, type Installed } from "../support/telemetry.ts";
 
@@ -251,7 +252,15 @@ describe("the API that stands for an SDK", () => {
     expect(needs.map(([, specifier]) => specifier)).toEqual([]);
   });
 
-  test("does nothing without one", async () => {
+  test("without one and without anybody else who listens nothing is observed at all", async () => {
+    await sdk.remove();
+    expect(new Telemetry("1", []).trace({})).toBeUndefined();
+    expect(new Telemetry("1", [() => undefined]).trace({})).toBeDefined();
+    sdk = installSdk();
+    expect(new Telemetry("1", []).trace({})).toBeDefined();
+  });
+
+  test("does nothing without one, and all that it does with one that comes later", async () => {
     const before = metrics.getMeterProvider();
     await sdk.remove();
     expect(metrics.getMeterProvider()).not.toBe(before);
