@@ -5,12 +5,12 @@ import { builtShell, shellBuild, travel } from "./shell/build.ts";
 const root = fileURLToPath(new URL(".", import.meta.url));
 
 /**
- * The gateway for Node: entries only, packages stay packages, except for the interpreter: its
- * process may read nothing but its own program.
+ * The gateway for Node: entries only, packages stay packages, except for the interpreter, whose
+ * process may read nothing but its own program, and an API of thirty files that slow a start.
  */
 const server: UserConfig = {
   plugins: [builtShell(root), travel()],
-  ssr: { noExternal: [/quickjs/] },
+  ssr: { noExternal: [/quickjs/, "@opentelemetry/api"] },
   build: {
     outDir: "dist/server",
     emptyOutDir: true,

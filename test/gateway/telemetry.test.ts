@@ -242,6 +242,16 @@ const { connecta: watching } = fixtureGateway({
 afterAll(() => watching.close());
 
 describe("the API that stands for an SDK", () => {
+  test("is the SDK's own for the built server, which holds a copy of it", async () => {
+    const href = new URL("../../dist/server/index.js", import.meta.url).href;
+    const built = (await import(/* @vite-ignore */ href)) as typeof import("../../server/index.ts");
+    const executor = { execute: () => Promise.resolve({ result: null }) };
+    const connecta = built.createConnecta({ connectors: [], executor });
+    await callTool(connecta, "skills");
+    await connecta.close();
+    expect(named("tools/call skills").instrumentationScope).toMatchObject({ name: "connecta" });
+  });
+
   test("needs nothing of Node", () => {
     const main = createRequire(import.meta.url).resolve("@opentelemetry/api");
     const files = readdirSync(dirname(main), { recursive: true, encoding: "utf8" })
