@@ -114,7 +114,7 @@ export class Metrics implements Measures {
       return;
     }
     const { code } = seen;
-    const ended = code === undefined ? { outcome: "ok" } : { outcome: "error", code };
+    const ended = code === undefined ? { outcome: "ok" } : { outcome: "failed", code };
     switch (seen.kind) {
       case "request":
         this.#requests.inc({ tool: seen.tool, ...ended });

@@ -1,7 +1,7 @@
 import { LIMITS } from "./limits.ts";
 import { Notice } from "./notice.ts";
 import type { Observation } from "./observation.ts";
-import { clampUtf8, kindOf } from "./text.ts";
+import { clampUtf8, kindOf, placesOf } from "./text.ts";
 
 /** From what must be looked at to what is only read while searching. */
 export const LOG_LEVELS = ["error", "warn", "info", "debug"] as const;
@@ -91,7 +91,7 @@ export function logged(log: Log): (seen: Observation) => void {
     const level = kind === "load" || kind === "admission" ? "debug" : "info";
     if (!log.enabled(level)) return;
     const code = "code" in seen ? seen.code : undefined;
-    const outcome = kind === "admission" ? {} : { outcome: code === undefined ? "ok" : "error" };
+    const outcome = kind === "admission" ? {} : { outcome: code === undefined ? "ok" : "failed" };
     const fields = { ...about, ...outcome, ms: Math.round(ms * 1_000) / 1_000 };
     log.write(level, kind, clamped(fields));
   };
@@ -116,12 +116,12 @@ function textLines({ level, message, fields, error }: LogEntry, faultTexts: bool
   const head = `connecta: ${message}${requestId === undefined ? "" : `, request ${requestId}`}`;
   return faultTexts
     ? `${head}: ${error.stack ?? error.message}`
-    : [head, ...frames(error)].join("\n");
+    : [head, ...placesOf(error)].join("\n");
 }
 
 function jsonLine({ level, time, message, fields, error }: LogEntry, faultTexts: boolean): string {
   const isFault = error !== undefined && !(error instanceof Notice);
-  const stack = isFault ? { stack: frames(error).map((frame) => frame.trim()) } : {};
+  const stack = isFault ? { stack: placesOf(error).map((frame) => frame.trim()) } : {};
   const text = isFault && faultTexts ? { error: error.message } : {};
   const at = new Date(time).toISOString();
   return JSON.stringify({ time: at, level, message, ...fields, ...text, ...stack });
@@ -131,14 +131,4 @@ function jsonLine({ level, time, message, fields, error }: LogEntry, faultTexts:
 function shown(value: string | number): string {
   const text = String(value);
   return /^[\x21-\x7e]+$/.test(text) && !/["=]/.test(text) ? text : JSON.stringify(text);
-}
-
-/** A place in the code; the text of an error may imitate it. */
-const FRAME = /^\s+at (?:[^()]* \()?[^\s()]+:\d+:\d+\)?$/;
-
-/** Where an error was thrown; what it says is left out. */
-function frames({ stack = "", message }: Error): readonly string[] {
-  const said = message === "" ? -1 : stack.indexOf(message);
-  const after = said < 0 ? stack : stack.slice(said + message.length);
-  return after.split("\n").filter((line) => FRAME.test(line));
 }

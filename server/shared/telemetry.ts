@@ -174,7 +174,7 @@ function describe(
   requestId: string,
   code: FailureCode | undefined,
 ): void {
-  const outcome = code === undefined ? "ok" : "error";
+  const outcome = code === undefined ? "ok" : "failed";
   span.setAttributes({
     ...metricAttributes(subject, code),
     "connecta.request.id": requestId,

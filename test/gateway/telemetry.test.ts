@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type * as Index from "../../server/index.ts";
 import { api, ToolError } from "../../server/index.ts";
 import { Telemetry } from "../../server/shared/telemetry.ts";
 import { callTool, fixtureGateway, rpc, type Fixture } from "../support/gateway.ts";
@@ -86,7 +87,7 @@ describe("spans of OpenTelemetry", () => {
     await callTool(fixture.connecta, "call_tool", args);
     for (const name of ["tools/call call_tool", "execute_tool get_record"]) {
       const { attributes, status, events } = named(name);
-      expect(attributes).toMatchObject({ "error.type": "not_found", "connecta.outcome": "error" });
+      expect(attributes).toMatchObject({ "error.type": "not_found", "connecta.outcome": "failed" });
       expect(status).toEqual({ code: SpanStatusCode.ERROR });
       expect(events).toEqual([]);
     }
@@ -244,7 +245,7 @@ afterAll(() => watching.close());
 describe("the API that stands for an SDK", () => {
   test("is the SDK's own for the built server, which holds a copy of it", async () => {
     const href = new URL("../../dist/server/index.js", import.meta.url).href;
-    const built = (await import(/* @vite-ignore */ href)) as typeof import("../../server/index.ts");
+    const built = (await import(/* @vite-ignore */ href)) as typeof Index;
     const executor = { execute: () => Promise.resolve({ result: null }) };
     const connecta = built.createConnecta({ connectors: [], executor });
     await callTool(connecta, "skills");

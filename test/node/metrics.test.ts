@@ -167,7 +167,7 @@ describe("/metrics", () => {
     const shown = Object.entries(others).map(([label, values]) => [label, [...values].toSorted()]);
     expect(Object.fromEntries(shown)).toEqual({
       connector: ["", "desk"],
-      outcome: ["error", "ok"],
+      outcome: ["failed", "ok"],
       quantile: ["0.5", "0.99"],
       queue: ["runs"],
       source: ["call_tool"],

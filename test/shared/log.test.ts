@@ -69,7 +69,7 @@ describe("the log", () => {
     logged(log)({ kind: "run", ms: 7, code: "executor_limit", requestId: "r2" });
     expect(lines).toEqual([
       "connecta: call source=call_tool connector=crm tool=get attempts=1 requestId=r1 outcome=ok ms=1.235",
-      "connecta: run code=executor_limit requestId=r2 outcome=error ms=7",
+      "connecta: run code=executor_limit requestId=r2 outcome=failed ms=7",
     ]);
   });
 

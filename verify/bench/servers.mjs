@@ -87,7 +87,12 @@ function pss(pid) {
   }
 }
 
-function treeOf(pid) {
+/**
+ * A process and all its descendants.
+ * @param {number} pid
+ * @returns {number[]}
+ */
+export function treeOf(pid) {
   const children = new Map();
   for (const name of readdirSync("/proc")) {
     const parent = /^\d+$/.test(name) ? parentOf(name) : undefined;
