@@ -162,10 +162,7 @@ function remoteParent(meta: unknown) {
   if (typeof meta !== "object" || meta === null || !("traceparent" in meta)) return undefined;
   const { traceparent } = meta;
   if (typeof traceparent !== "string") return undefined;
-  const sent = trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
-  if (sent === undefined) return undefined;
-  const { traceId, spanId, traceFlags } = sent;
-  return { traceId, spanId, traceFlags, isRemote: true };
+  return trace.getSpanContext(propagation.extract(ROOT_CONTEXT, { traceparent }));
 }
 
 function describe(

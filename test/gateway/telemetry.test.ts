@@ -7,6 +7,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest"
 import type * as Index from "../../server/index.ts";
 import { api, ToolError } from "../../server/index.ts";
 import { Telemetry } from "../../server/shared/telemetry.ts";
+import { ok } from "../../server/shared/failure.ts";
+import { fakeConnector, fakeTool } from "../support/catalog.ts";
 import { callTool, fixtureGateway, rpc, type Fixture } from "../support/gateway.ts";
 import { installSdk, type Installed } from "../support/telemetry.ts";
 
@@ -160,6 +162,14 @@ describe("spans of OpenTelemetry", () => {
     around.end();
   });
 
+  test("an integration's own word for its failure is no code of ours", async () => {
+    const answer = await callTool(watching, "call_tool", { address: "far.fail" });
+    expect(answer.structuredContent).toEqual({ error: { code: "E_FULL" } });
+    for (const name of ["tools/call call_tool", "execute_tool fail"]) {
+      expect(named(name).attributes).toMatchObject({ "error.type": "connector_call_failed" });
+    }
+  });
+
   test("retries count as attempts of one call", async () => {
     failures = 1;
     await callTool(watching, "call_tool", { address: "watch.fail", maxRetries: 2 });
@@ -212,6 +222,17 @@ describe("metrics of OpenTelemetry", () => {
 /** A connector that looks at what an instrumented library would see, and one that needs retries. */
 const { connecta: watching } = fixtureGateway({
   connectors: [
+    fakeConnector("far", [fakeTool("fail")], {
+      callTool: () =>
+        Promise.resolve(
+          ok({
+            kind: "mcp",
+            content: [],
+            structuredContent: { error: { code: "E_FULL" } },
+            isError: true,
+          }),
+        ),
+    }),
     api({
       id: "watch",
       tools: {
