@@ -45,7 +45,7 @@ function desks(timeoutMs = TIMEOUT_MS) {
   const options = {
     execute: { hostCallTimeoutMs: timeoutMs },
     calls: { timeoutMs },
-    onError: () => {},
+    log: () => {},
   };
   return { traffic, connecta: deploy(connectors, options) };
 }

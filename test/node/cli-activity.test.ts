@@ -37,7 +37,7 @@ function config(option: string): string {
     import { fileActivity, sqliteStorage } from "${dist("node")}";
     const tools = { read: { description: "Read.", inputSchema: { type: "object" },
       annotations: { readOnlyHint: true }, handler: ({ fail }) => { if (fail) throw new Error("x"); return 1 } } };
-    export default { onError: () => {}, connectors: [api({ id: "crm", tools }), api({ id: "desk", tools })],
+    export default { log: () => {}, connectors: [api({ id: "crm", tools }), api({ id: "desk", tools })],
       ${option} };`;
 }
 
