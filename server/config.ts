@@ -1,5 +1,8 @@
 import { z } from "zod";
-import { bearer, type Authenticate } from "./access/bearer.ts";
+import { createInbound, type AuthOptions } from "./access/inbound/inbound.ts";
+import { isSafeAddress } from "./access/inbound/oauth-options.ts";
+import type { Authenticate, Report } from "./access/inbound/verdict.ts";
+import { ENDPOINT, ProtectedResource } from "./http/protected-resource.ts";
 import { isConnectorId, isReserved } from "./shared/connector-id.ts";
 import type { ActivityStore } from "./shared/activity.ts";
 import type { Connector, Executor } from "./shared/contracts.ts";
@@ -31,7 +34,12 @@ export interface ConnectaConfig {
     readonly timeoutMs?: number;
   };
   /** Who may call; without it anyone who reaches the loopback address. */
-  readonly auth?: { readonly bearer: string };
+  readonly auth?: AuthOptions;
+  /**
+   * Where clients reach this deployment, without `/mcp`: `https://mcp.example.com`, or with the path
+   * that a proxy puts before it. `auth.oauth` needs it wherever the server is not on loopback.
+   */
+  readonly publicUrl?: string;
   readonly http?: {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
@@ -56,6 +64,10 @@ export interface ReadyConfig {
   readonly limits: ExecuteLimits;
   readonly callTimeoutMs: number;
   readonly authenticate: Authenticate | undefined;
+  /** Where callers sign in, when they can. */
+  readonly resource: ProtectedResource | undefined;
+  /** Without a trailing slash. */
+  readonly publicUrl: string | undefined;
   readonly allowedHosts: readonly string[] | undefined;
   readonly allowedOrigins: readonly string[];
   readonly storage: Storage | undefined;
@@ -102,7 +114,17 @@ const OPTIONS = z.strictObject({
   calls: z
     .strictObject({ timeoutMs: z.int().min(1).max(LIMITS.maxCallTimeoutMs.value).optional() })
     .optional(),
-  auth: z.strictObject({ bearer: z.string() }).optional(),
+  auth: z
+    .strictObject({
+      bearer: z.string().exactOptional(),
+      tokens: z.boolean().exactOptional(),
+      oauth: z
+        .unknown()
+        .refine((given) => given !== undefined, "it is undefined")
+        .exactOptional(),
+    })
+    .optional(),
+  publicUrl: z.string().optional(),
   http: z
     .strictObject({ allowedHosts: names.optional(), allowedOrigins: names.optional() })
     .optional(),
@@ -119,9 +141,13 @@ const OPTIONS = z.strictObject({
 
 /**
  * Checks a deployment's config.
+ * @param addresses where the deployment is reached when the config does not say; asked at each use
  * @throws ConfigError for any structural mistake
  */
-export function readConfig(config: ConnectaConfig): ReadyConfig {
+export function readConfig(
+  config: ConnectaConfig,
+  addresses: () => readonly string[] = () => [],
+): ReadyConfig {
   if (typeof config !== "object" || config === null) {
     throw new ConfigError("The config is not an object: export default { connectors: [...] }.");
   }
@@ -132,6 +158,10 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
   checkConnectors(config.connectors);
   checkStorage(config.storage);
   checkActivity(config.activity);
+  const publicUrl = readPublicUrl(config.publicUrl);
+  const log = createLog(config.log);
+  const report: Report = (error, what) => log.fault(error, what);
+  const reached = publicUrl === undefined ? addresses : () => [publicUrl];
   return {
     name: config.name ?? "connecta",
     instructions: config.instructions,
@@ -139,12 +169,17 @@ export function readConfig(config: ConnectaConfig): ReadyConfig {
     executor: config.executor,
     limits: withDefaults(config.execute ?? {}),
     callTimeoutMs: config.calls?.timeoutMs ?? LIMITS.callTimeoutMs.value,
-    authenticate: readAuth(config.auth),
+    ...readAuth(config, reached, report),
+    publicUrl,
     allowedHosts: config.http?.allowedHosts,
-    allowedOrigins: config.http?.allowedOrigins ?? [],
+    allowedOrigins: [
+      ...(config.http?.allowedOrigins ?? []),
+      // A proxy may ask for us by another name than browsers do.
+      ...(publicUrl === undefined ? [] : [new URL(publicUrl).origin]),
+    ],
     storage: config.storage,
     activity: config.activity === false ? undefined : (config.activity ?? memoryActivity()),
-    log: createLog(config.log),
+    log,
   };
 }
 
@@ -240,10 +275,28 @@ function withDefaults(given: Partial<ExecuteLimits>): ExecuteLimits {
   return { ...defaultExecuteLimits(), ...(Object.fromEntries(set) as Partial<ExecuteLimits>) };
 }
 
-function readAuth(auth: ConnectaConfig["auth"]): Authenticate | undefined {
-  if (auth === undefined) return undefined;
+function readPublicUrl(given: string | undefined): string | undefined {
+  if (given === undefined) return undefined;
+  if (isSafeAddress(given) && !/[?#]/.test(given)) return new URL(given).href.replace(/\/+$/, "");
+  throw new ConfigError(
+    "publicUrl must be an https address without query, such as https://mcp.example.com.",
+  );
+}
+
+function readAuth(
+  { auth, storage, name = "connecta" }: ConnectaConfig,
+  addresses: () => readonly string[],
+  report: Report,
+): Pick<ReadyConfig, "authenticate" | "resource"> {
+  if (auth === undefined) return { authenticate: undefined, resource: undefined };
   try {
-    return bearer(auth.bearer);
+    const resources = () => addresses().map((address) => address + ENDPOINT);
+    const { authenticate, issuers } = createInbound(auth, { storage, resources, report });
+    const scopes = issuers[0]?.scopes ?? [];
+    const names = issuers.map(({ issuer }) => issuer);
+    const options = { issuers: names, scopes, addresses, name };
+    const resource = issuers.length > 0 ? new ProtectedResource(options) : undefined;
+    return { authenticate, resource };
   } catch (error) {
     throw new ConfigError((error as Error).message, { cause: error });
   }

@@ -1,5 +1,6 @@
+import type { Authenticate } from "./access/inbound/verdict.ts";
 import { Catalogs } from "./catalog/catalogs.ts";
-import { readConfig, type ConnectaConfig } from "./config.ts";
+import { ConfigError, readConfig, type ConnectaConfig } from "./config.ts";
 import { createRoutes } from "./http/routes.ts";
 import { Invoker } from "./invoke/invoke.ts";
 import { Recorder } from "./invoke/recorder.ts";
@@ -14,6 +15,8 @@ import { createMcp } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
 
 export { ConfigError, type ConnectaConfig } from "./config.ts";
+export type { AuthOptions } from "./access/inbound/inbound.ts";
+export type { Algorithm, ClaimValue, OAuthIssuer } from "./access/inbound/oauth-options.ts";
 export {
   api,
   tool,
@@ -53,6 +56,8 @@ export interface Connecta {
   fetch(request: Request): Promise<Response>;
   /** The calls that were recorded; `undefined` where the config wants none. */
   readonly activity: Pick<ActivityStore, "read"> | undefined;
+  /** Decides who calls, for pages beside it; `undefined` where anyone may. */
+  readonly authenticate: Authenticate | undefined;
   /** Refuses new programs, ends what runs and releases connectors. */
   close(): Promise<void>;
 }
@@ -63,6 +68,8 @@ export interface Lent {
   readonly sources?: SourceReader;
   /** Counts what ends, and may look at the queues. */
   readonly measures?: Measures | undefined;
+  /** Where the deployment is reached, without a trailing slash, when its config does not say. */
+  readonly addresses?: (() => readonly string[]) | undefined;
 }
 
 /**
@@ -70,7 +77,12 @@ export interface Lent {
  * @throws ConfigError for a structural mistake; the message names the option and the fix
  */
 export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connecta {
-  const ready = readConfig(config);
+  const ready = readConfig(config, lent.addresses);
+  if (ready.resource && ready.publicUrl === undefined && !lent.addresses) {
+    throw new ConfigError(
+      'auth.oauth needs publicUrl: say where clients reach this, such as "https://mcp.example.com".',
+    );
+  }
   const { connectors, executor, limits, storage, activity, log } = ready;
   const catalogs = new Catalogs(connectors, {}, storage);
   const recorder = new Recorder(activity);
@@ -99,6 +111,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   return {
     fetch: async (request) => routes.fetch(request),
     activity,
+    authenticate: ready.authenticate,
     async close() {
       runner.close();
       const stored = catalogs.close();

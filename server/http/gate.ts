@@ -2,7 +2,10 @@ import {
   hostHeaderValidationResponse,
   localhostAllowedHostnames,
 } from "@modelcontextprotocol/server";
-import type { Authenticate } from "../access/bearer.ts";
+import type { Authenticate } from "../access/inbound/verdict.ts";
+import { challenge } from "./challenge.ts";
+import { isPreflight, preflight } from "./cors.ts";
+import type { ProtectedResource } from "./protected-resource.ts";
 import { refuse } from "./refusal.ts";
 
 /** What stands before MCP. */
@@ -12,6 +15,8 @@ export interface GateOptions {
   readonly allowedHosts: readonly string[] | undefined;
   /** Origins besides the endpoint's own that a browser may call from. */
   readonly allowedOrigins: readonly string[];
+  /** Where callers sign in, when they can. */
+  readonly resource?: ProtectedResource | undefined;
 }
 
 /** Passed with the caller's name, or answered here. */
@@ -19,18 +24,20 @@ export type Gate = { readonly principal: string } | Response;
 
 /** Checks method, Origin and identity, cheapest first. */
 export async function passGate(request: Request, options: GateOptions): Promise<Gate> {
+  const isAllowed = originAllowed(request, options.allowedOrigins);
+  if (isAllowed && isPreflight(request)) return preflight();
   if (request.method !== "POST") {
     return refuse(405, "Use POST: this endpoint keeps no session and sends nothing by itself.", {
       allow: "POST",
     });
   }
-  if (!originAllowed(request, options.allowedOrigins)) {
+  if (!isAllowed) {
     return refuse(403, "This Origin may not call: add it to http.allowedOrigins if it should.");
   }
   if (!options.authenticate) return { principal: "anonymous" };
-  const principal = await options.authenticate(request);
-  if (principal !== undefined) return { principal };
-  return refuse(401, "Send the bearer token of this deployment.", { "www-authenticate": "Bearer" });
+  const identity = await options.authenticate(request);
+  if (identity.kind === "admitted") return { principal: identity.principal };
+  return challenge(identity, request, options.resource);
 }
 
 /** Answers a request that asks for a name which is not ours; a foreign page could have sent it. */

@@ -50,16 +50,19 @@ export async function listen(
   if (!isLoopback(hostname) && !config.auth) {
     return fail(
       "unavailable",
-      `${hostname} is not a loopback address: set auth: { bearer } before opening it to others.`,
+      `${hostname} is not a loopback address: set auth, such as { bearer }, before opening it to others.`,
     );
   }
   const executor = config.executor ?? quickjsExecutor();
   const sources = new SourceThread();
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  let boundPort = port;
+  const addresses = isLoopback(hostname) ? () => addressesOf(host, boundPort) : undefined;
   const counting = options.metrics ? await loadMetrics() : undefined;
   const measures = counting && new counting.Metrics(executor);
-  const lent = { sources, measures };
+  const lent = { sources, measures, addresses };
   const connecta = createConnecta({ ...withOwnName(config, hostname), executor }, lent);
-  const page = measures && counting.metricsPage(measures, config.auth);
+  const page = measures && counting.metricsPage(measures, connecta.authenticate);
   const answers = [page, before, connecta.fetch];
   const server = createAdaptorServer({ fetch: firstOf(answers) }) as Server;
   const closeAll = async () => {
@@ -71,7 +74,7 @@ export async function listen(
     await closeAll();
     return bound;
   }
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  boundPort = bound.value;
   return ok({
     url: `http://${host}:${bound.value}`,
     port: bound.value,
@@ -102,6 +105,11 @@ async function loadMetrics() {
     import("./metrics-page.ts"),
   ]);
   return { Metrics, metricsPage };
+}
+
+/** A loopback address is reached by its usual name as well. */
+function addressesOf(host: string, port: number): readonly string[] {
+  return [...new Set([host, "localhost"])].map((name) => `http://${name}:${port}`);
 }
 
 /** A loopback address of another name answers under that name too. */

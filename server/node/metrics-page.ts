@@ -1,4 +1,4 @@
-import { bearer } from "../access/bearer.ts";
+import type { Authenticate } from "../access/inbound/verdict.ts";
 import { refuseForeignHost } from "../http/gate.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Metrics } from "./metrics.ts";
@@ -14,17 +14,19 @@ export interface Peer {
 const OWN_NAMES = { authenticate: undefined, allowedHosts: undefined, allowedOrigins: [] };
 
 /**
- * Answers `/metrics`, before and beside everything else. A deployment with auth wants its token of
- * everybody, since a proxy of this machine makes every client look near; one without answers this
+ * Answers `/metrics`, before and beside everything else. A deployment with auth wants of
+ * everybody what it wants of callers, since a proxy of this machine makes every client look near; one without answers this
  * machine alone.
  */
-export function metricsPage(metrics: Metrics, auth: { readonly bearer: string } | undefined) {
-  const authenticate = auth && bearer(auth.bearer);
+export function metricsPage(metrics: Metrics, authenticate: Authenticate | undefined) {
   const refusal = async (request: Request, { incoming }: Peer) => {
     if (authenticate) {
-      if ((await authenticate(request)) !== undefined) return undefined;
+      if ((await authenticate(request)).kind === "admitted") return undefined;
       const headers = { "www-authenticate": "Bearer" };
-      return new Response("Send the bearer token of this deployment.\n", { status: 401, headers });
+      return new Response("Send what a caller of this deployment sends.\n", {
+        status: 401,
+        headers,
+      });
     }
     if (isLoopback(incoming.socket.remoteAddress ?? "")) {
       return refuseForeignHost(request, OWN_NAMES);

@@ -1,7 +1,7 @@
 /** One bound: its value, its unit and why it is what it is. */
 interface Limit {
   readonly value: number;
-  readonly unit: "ms" | "bytes" | "characters" | "count" | "calls" | "runs";
+  readonly unit: "ms" | "seconds" | "bytes" | "characters" | "count" | "calls" | "runs";
   readonly reason: string;
 }
 
@@ -68,6 +68,13 @@ export const LIMITS = {
   activityPage: limit(1_000, "count", "recorded calls read back at once"),
   activityWaiting: limit(10_000, "count", "recorded calls that a slow store may owe: some 4 MB"),
   activityTtlMs: limit(7 * 24 * 3_600_000, "ms", "recorded calls in a store of keys"),
+  tokenUseMs: limit(3_600_000, "ms", "how exactly a token's last use is known; one write each"),
+  issuerTimeoutMs: limit(5_000, "ms", "an issuer's metadata or keys, while a caller waits"),
+  issuerDocumentBytes: limit(256 * 1024, "bytes", "an issuer's metadata or keys"),
+  issuerFreshMs: limit(3_600_000, "ms", "where an issuer keeps its keys changes hardly ever"),
+  issuerKeysFreshMs: limit(600_000, "ms", "so long a key serves that its issuer withdrew"),
+  issuerRetryMs: limit(5_000, "ms", "an issuer is not asked again for every forged token"),
+  clockSkewSeconds: limit(30, "seconds", "how far the clocks of issuer and server may differ"),
   queryChars: limit(1_000, "characters", "a search query beyond this is a document"),
   drainMs: limit(10_000, "ms", "how long a stopping server waits for requests in flight"),
 } as const satisfies Record<string, Limit>;

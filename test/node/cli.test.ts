@@ -153,7 +153,7 @@ describe("connecta serve", () => {
     [
       "an open address without auth",
       ["--config", "good.mjs", "--host", "0.0.0.0"],
-      "set auth: { bearer }",
+      "set auth, such as { bearer }",
     ],
     [
       "a port that is none",

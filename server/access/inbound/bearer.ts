@@ -1,0 +1,26 @@
+import { digestOf, isSameDigest } from "./secret.ts";
+import { UNKNOWN, type WayIn } from "./verdict.ts";
+
+const MIN_TOKEN_CHARS = 16;
+
+/**
+ * Admits whoever has the one token, compared in constant time.
+ * @param token at least 16 visible characters of ASCII
+ * @throws TypeError for a token that is missing, too short, or that no header could carry
+ */
+export function bearer(token: string): WayIn {
+  if (typeof token !== "string" || token.trim().length < MIN_TOKEN_CHARS) {
+    throw new TypeError(`auth.bearer needs at least ${MIN_TOKEN_CHARS} characters of secret.`);
+  }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw new TypeError("auth.bearer has blanks or other characters that no header can carry.");
+  }
+  const expected = digestOf(token);
+  return {
+    async check(credential) {
+      // Digests have one length whatever was given, so that the comparison takes one time.
+      const isSame = isSameDigest(await digestOf(credential), await expected);
+      return isSame ? { kind: "admitted", principal: "bearer" } : UNKNOWN;
+    },
+  };
+}
