@@ -8,6 +8,9 @@ export const USAGE = `Usage: connecta <command> [options]
   dev                the same with the host page: run programs, look at their views
   tools [CONNECTOR]  list every tool with its class and why, those to look at first
   activity           print the calls that were recorded, the newest last
+  tokens create NAME make a token for a caller and show it once
+  tokens list        list the tokens that were made, never what they are
+  tokens revoke ID   end a token at once
 
 Options
   --config FILE      the deployment (connecta.config.mjs of this folder)
@@ -21,7 +24,8 @@ Options
   --connector ID     activity of one connector
   --outcome WHICH    activity that came out ok, or failed
   --limit N          calls that activity begins with (50)
-  --json             tools as JSON; activity as a line of JSON for each call
+  --expires TIME     when a new token ends: 12h, 30d, 8w (never, if it is not said)
+  --json             tools or tokens as JSON; activity as a line of JSON for each call
   --help, --version
 
 SANDBOX_PORT is the second port of dev, where views live (the next free one).`;
@@ -62,17 +66,28 @@ export interface ActivityCommand extends Sources {
   readonly limit: number;
 }
 
+/** What to do with the tokens of callers. */
+export type TokensCommand = Sources & { readonly name: "tokens"; readonly json: boolean } & (
+    | {
+        readonly action: "create";
+        readonly token: string;
+        /** Milliseconds until it ends. */
+        readonly expiresInMs: number | undefined;
+      }
+    | { readonly action: "list" }
+    | { readonly action: "revoke"; readonly token: string }
+  );
+
 /** What somebody at the command line wants. */
 export type Command =
   | ServeCommand
   | ToolsCommand
   | ActivityCommand
+  | TokensCommand
   | { readonly name: "help" | "version" };
 
 /** A mistake of the person at the command line: one line, exit code 1. */
 export class UsageError extends Error {}
-
-const COMMANDS = ["serve", "dev", "tools", "activity"] as const;
 
 const OUTCOMES = ["ok", "failed"] as const;
 const DEFAULT_LIMIT = 50;
@@ -84,12 +99,20 @@ const ONLY = {
   metrics: ["serve", "dev"],
   "log-level": ["serve", "dev"],
   "log-format": ["serve", "dev"],
-  json: ["tools", "activity"],
+  json: ["tools", "activity", "tokens"],
   follow: ["activity"],
   connector: ["activity"],
   outcome: ["activity"],
   limit: ["activity"],
+  expires: ["tokens"],
 } as const satisfies Record<string, readonly string[]>;
+
+/** The commands, and how many words may follow each. */
+const MOST = { serve: 0, dev: 0, tools: 1, activity: 0, tokens: 2 } as const;
+
+function isCommand(name: string | undefined): name is keyof typeof MOST {
+  return name !== undefined && Object.hasOwn(MOST, name);
+}
 
 /**
  * Reads a command line.
@@ -99,11 +122,10 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
   const { values, positionals } = parseCommandLine(argv);
   if (values.help === true) return { name: "help" };
   if (values.version === true) return { name: "version" };
-  const [given, ...rest] = positionals;
-  const name = COMMANDS.find((one) => one === given);
-  if (name === undefined || rest.length > (name === "tools" ? 1 : 0)) {
+  const [name, ...rest] = positionals;
+  if (!isCommand(name) || rest.length > MOST[name]) {
     throw new UsageError(
-      "Say one command: connecta serve, or connecta dev, tools or activity (--help lists options).",
+      "Say one command: connecta serve, or connecta dev, or connecta tools (--help lists all).",
     );
   }
   for (const [option, commands] of Object.entries(ONLY)) {
@@ -113,6 +135,7 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
     throw new UsageError(`connecta ${name} takes no --${option} (--help lists the options).`);
   }
   const sources = { config: values.config, mcpConfigs: values["mcp-config"] ?? [] };
+  if (name === "tokens") return readTokens(rest, values, sources);
   if (name === "tools") return { name, connector: rest[0], json: values.json ?? false, ...sources };
   if (name === "activity") return { name, ...readActivity(values), ...sources };
   return {
@@ -159,6 +182,7 @@ function parseCommandLine(argv: readonly string[]) {
         connector: { type: "string" },
         outcome: { type: "string" },
         limit: { type: "string" },
+        expires: { type: "string" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean" },
       },
@@ -178,6 +202,37 @@ function readWord<Word extends string>(
   const found = words.find((word) => word === text);
   if (found !== undefined) return found;
   throw new UsageError(`${option} must be one of ${words.join(", ")}.`);
+}
+
+function readTokens(
+  [action, token]: readonly string[],
+  { json = false, expires }: { readonly json?: boolean; readonly expires?: string },
+  sources: Sources,
+): TokensCommand {
+  const of = { name: "tokens", json, ...sources } as const;
+  if (expires !== undefined && action !== "create") {
+    throw new UsageError("--expires is for connecta tokens create.");
+  }
+  if (action === "list" && token === undefined) return { ...of, action };
+  if (action === "create" && token !== undefined) {
+    return { ...of, action, token, expiresInMs: readTime("--expires", expires) };
+  }
+  if (action === "revoke" && token !== undefined && !json) return { ...of, action, token };
+  throw new UsageError(
+    "Say connecta tokens create NAME, connecta tokens list, or connecta tokens revoke ID.",
+  );
+}
+
+const UNITS = { m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 } as const;
+
+/** A span such as `30d`, in milliseconds. */
+function readTime(option: string, text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  const [, count, unit] = /^([1-9]\d{0,4})([mhdw])$/.exec(text) ?? [];
+  if (count !== undefined && unit !== undefined) {
+    return Number(count) * UNITS[unit as keyof typeof UNITS];
+  }
+  throw new UsageError(`${option} must be a time such as 12h, 30d or 8w.`);
 }
 
 function readPort(option: string, text: string | undefined): number | undefined {

@@ -3,6 +3,7 @@ import { ConfigError } from "../config.ts";
 import { VERSION } from "../version.ts";
 import { readCommand, USAGE, UsageError, type Command } from "./cli-command.ts";
 import { serve } from "./cli-serve.ts";
+import { tokens } from "./cli-tokens.ts";
 import { tools } from "./cli-tools.ts";
 
 try {
@@ -19,6 +20,8 @@ function run(command: Command): void | Promise<void> {
       return console.log(USAGE);
     case "version":
       return console.log(VERSION);
+    case "tokens":
+      return tokens(command);
     case "tools":
       return tools(command);
     case "activity":

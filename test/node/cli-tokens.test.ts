@@ -1,0 +1,144 @@
+import { spawn, type ChildProcess } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+
+const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
+const NODE = new URL("../../dist/server/node.js", import.meta.url).href;
+const TOKEN = /^connecta_([0-9a-f]{16})_[0-9a-f]{64}$/;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "connecta-tokens-"));
+  const store = `import { sqliteStorage } from "${NODE}";
+    setInterval(() => {}, 1_000);
+    const storage = sqliteStorage({ file: "kept.db" });`;
+  write("good.mjs", `${store} export default { connectors: [], storage, auth: { tokens: true } };`);
+  write("off.mjs", `${store} export default { connectors: [], storage };`);
+  write("none.mjs", "export default { connectors: [] };");
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+function write(name: string, text: string): void {
+  writeFileSync(join(folder, name), text);
+}
+
+const children = new Set<ChildProcess>();
+afterEach(() => {
+  for (const child of children) child.kill("SIGKILL");
+  children.clear();
+});
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function start(...args: string[]) {
+  const child = spawn(process.execPath, [BIN, ...args], { cwd: folder });
+  children.add(child);
+  let [stdout, stderr] = ["", ""];
+  child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
+  const ended = new Promise<Ran>((resolve) =>
+    child.on("close", (code) => resolve({ code, stdout, stderr })),
+  );
+  const url = new Promise<string>((resolve, reject) => {
+    child.stdout.on("data", (data: Buffer) => {
+      stdout += String(data);
+      const line = /^listening (\S+)$/m.exec(stdout);
+      if (line?.[1]) resolve(line[1]);
+    });
+    void ended.then(() => reject(new Error(`ended: ${stderr}`)));
+  });
+  url.catch(() => undefined);
+  return { child, ended, url };
+}
+
+const tokens = (...args: string[]) => start("tokens", ...args, "--config", "good.mjs").ended;
+
+async function ping(url: string, token?: string): Promise<number> {
+  const response = await fetch(`${url}/mcp`, {
+    method: "POST",
+    headers: {
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
+  });
+  await response.text();
+  return response.status;
+}
+
+describe("connecta tokens", () => {
+  test("a running server sees a token made and revoked at the next request", async () => {
+    const server = start("serve", "--config", "good.mjs", "--port", "0");
+    const url = await server.url;
+    expect(await ping(url)).toBe(401);
+    const made = await tokens("create", "my laptop", "--expires", "30d");
+    expect(made.code).toBe(0);
+    const token = made.stdout.trimEnd();
+    const id = TOKEN.exec(token)?.[1] ?? "";
+    expect(made.stderr).toMatch(
+      new RegExp(`^connecta: token ${id} ends \\d{4}-.*keep it now\\.\n$`),
+    );
+    expect(await ping(url, token)).toBe(200);
+    const revoked = await tokens("revoke", id);
+    expect(revoked).toEqual({
+      code: 0,
+      stdout: "",
+      stderr: `connecta: token ${id} is revoked.\n`,
+    });
+    expect(await ping(url, token)).toBe(401);
+    server.child.kill("SIGTERM");
+    expect((await server.ended).code).toBe(0);
+  });
+
+  test("the list says everything but the token, and no file of the store holds it", async () => {
+    const made = await tokens("create", "robot", "--json");
+    const { token, id } = JSON.parse(made.stdout) as { token: string; id: string };
+    expect(token).toMatch(TOKEN);
+    const text = await tokens("list");
+    expect(text.stdout).toMatch(/^ID +CREATED +EXPIRES +LAST USED +NAME\n/);
+    expect(text.stdout).toMatch(new RegExp(`^${id}  \\S+Z  never +never +robot$`, "m"));
+    const json = await tokens("list", "--json");
+    expect(JSON.parse(json.stdout)).toContainEqual({
+      id,
+      name: "robot",
+      createdAt: expect.any(Number),
+    });
+    const secret = token.slice(-64);
+    expect(text.stdout + json.stdout).not.toContain(secret);
+    const files = readdirSync(folder).filter((name) => name.startsWith("kept.db"));
+    expect(files.length).toBeGreaterThan(0);
+    const bytes = files.map((name) => readFileSync(join(folder, name), "latin1")).join("");
+    expect(bytes).toContain(id);
+    expect(bytes).not.toContain(secret);
+  });
+
+  test.each<[string, string[], string]>([
+    ["no such token", ["tokens", "revoke", "f".repeat(16)], "No token has this id."],
+    ["no name", ["tokens", "create"], "Say connecta tokens create NAME"],
+    ["no action", ["tokens"], "Say connecta tokens create NAME"],
+    ["an unknown action", ["tokens", "show", "x"], "Say connecta tokens create NAME"],
+    ["a blank name", ["tokens", "create", " "], "A token's name has 1 to 128 bytes"],
+    ["a time that is none", ["tokens", "create", "a", "--expires", "soon"], "such as 12h, 30d"],
+    ["a time for a list", ["tokens", "list", "--expires", "1d"], "--expires is for connecta"],
+    ["a time elsewhere", ["tools", "--expires", "1d"], "connecta tools takes no --expires"],
+    ["no store", ["tokens", "list", "--config", "none.mjs"], "tokens need a store"],
+    [
+      "auth without tokens",
+      ["tokens", "create", "a", "--config", "off.mjs"],
+      "auth: { tokens: true }",
+    ],
+  ])("%s is one line and exit code 1", async (_, args, text) => {
+    const config = args.includes("--config") ? [] : ["--config", "good.mjs"];
+    const ran = await start(...args, ...config).ended;
+    expect(ran).toMatchObject({ code: 1, stdout: "" });
+    expect(ran.stderr.trimEnd().split("\n")).toHaveLength(1);
+    expect(ran.stderr).toContain(text);
+  });
+});
