@@ -1,6 +1,5 @@
 import type { Storage } from "../../shared/storage.ts";
 import { bearer } from "./bearer.ts";
-import { oauth } from "./oauth.ts";
 import { readIssuers, type OAuthIssuer, type ReadyIssuer } from "./oauth-options.ts";
 import { Tokens } from "./tokens.ts";
 import { firstThatAdmits, type Authenticate, type Report, type WayIn } from "./verdict.ts";
@@ -45,7 +44,19 @@ export function createInbound(auth: AuthOptions, needs: InboundNeeds): Inbound {
     ways.push(new Tokens(needs.storage));
   }
   const issuers = auth.oauth === undefined ? [] : readIssuers(auth.oauth);
-  if (issuers.length > 0) ways.push(oauth(issuers, needs.resources, needs.report));
+  if (issuers.length > 0) ways.push(signedIn(issuers, needs));
   if (ways.length === 0) throw new TypeError("auth lets nobody in: give bearer, tokens or oauth.");
   return { authenticate: firstThatAdmits(ways, needs.report), issuers };
+}
+
+/** What verifies signatures takes as long to load as all else together: the first token pays for it. */
+function signedIn(issuers: readonly ReadyIssuer[], { resources, report }: InboundNeeds): WayIn {
+  let loading: Promise<WayIn> | undefined;
+  const load = async () => (await import("./oauth.ts")).oauth(issuers, resources, report);
+  return {
+    async check(credential) {
+      loading ??= load();
+      return (await loading).check(credential);
+    },
+  };
 }
