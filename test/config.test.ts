@@ -116,6 +116,32 @@ describe("a deployment's config", () => {
     ],
     ["a log that is none", { log: "info" as never }, "log is not usable"],
     ["a bearer too short", { auth: { bearer: "x" } }, "auth.bearer needs at least 16"],
+    ["a blank bearer", { auth: { bearer: " ".repeat(40) } }, "auth.bearer needs at least 16"],
+    [
+      "a bearer that is unset",
+      { auth: { bearer: undefined as never, tokens: true } },
+      "auth.bearer is not usable",
+    ],
+    ["auth that lets nobody in", { auth: {} }, "auth lets nobody in: give bearer, tokens or oauth"],
+    ["auth with tokens off", { auth: { tokens: false } }, "auth lets nobody in"],
+    [
+      "tokens without a store",
+      { auth: { tokens: true } },
+      "auth.tokens needs a store: set storage",
+    ],
+    [
+      "an issuer that is unset",
+      { auth: { bearer: "correct-horse-battery", oauth: undefined as never } },
+      "auth.oauth is not usable",
+    ],
+    [
+      "an issuer in the open",
+      { auth: { oauth: { issuer: "http://issuer.example" } } },
+      "auth.oauth.issuer must be an https address",
+    ],
+    ["an address in the open", { publicUrl: "http://a.example" }, "publicUrl must be an https"],
+    ["an address with a query", { publicUrl: "https://a.example?b" }, "publicUrl must be an https"],
+    ["an address with a name in it", { publicUrl: "https://u:p@a.example" }, "publicUrl must be"],
   ])("G7, A4: %s is refused, naming the option", (_, config, message) => {
     expect(problem(config)).toContain(message);
   });
