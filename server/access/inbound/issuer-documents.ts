@@ -4,6 +4,7 @@ import { LIMITS } from "../../shared/limits.ts";
 import { isSafeAddress } from "./oauth-options.ts";
 
 const METADATA = z.object({ issuer: z.string(), jwks_uri: z.string() });
+const KEYS = z.object({ keys: z.array(z.looseObject({})) });
 
 /**
  * Asks an issuer where its keys are (RFC 8414, then OpenID Connect Discovery).
@@ -43,10 +44,20 @@ function metadataAddresses(issuer: string): readonly string[] {
 }
 
 /**
+ * Reads an issuer's keys.
+ * @returns the JSON as it came, or `unavailable`
+ */
+export async function readKeys(address: string, signal: AbortSignal): Promise<Outcome<string>> {
+  const read = await readDocument(address, signal);
+  if (!read.ok || KEYS.safeParse(parsed(read.value)).success) return read;
+  return fail("unavailable", "no keys are in it.");
+}
+
+/**
  * Reads a text of bounded size; follows no redirect, which could lead anywhere.
  * @returns `unavailable` with what went wrong, in words of ours
  */
-export async function readDocument(address: string, signal: AbortSignal): Promise<Outcome<string>> {
+async function readDocument(address: string, signal: AbortSignal): Promise<Outcome<string>> {
   const max = LIMITS.issuerDocumentBytes.value;
   try {
     const headers = { accept: "application/json" };

@@ -2,7 +2,7 @@ import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from "j
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { Notice } from "../../shared/notice.ts";
-import { discoverKeys, readDocument } from "./issuer-documents.ts";
+import { discoverKeys, readKeys } from "./issuer-documents.ts";
 import type { ReadyIssuer } from "./oauth-options.ts";
 import type { Report } from "./verdict.ts";
 
@@ -81,7 +81,7 @@ export class IssuerKeys {
       cacheMaxAge: LIMITS.issuerKeysFreshMs.value,
       [customFetch]: async (address, { signal }) => {
         if (this.#isPausing()) throw new KeysUnavailable();
-        const read = await readDocument(address, signal);
+        const read = await readKeys(address, signal);
         if (read.ok) return new Response(read.value);
         this.#failed(`${address}: ${read.failure.message}`);
         throw new KeysUnavailable();

@@ -104,6 +104,29 @@ describe("an issuer's keys", () => {
     expect(await kindOf(way, token)).toBe("admitted");
   });
 
+  test.each<[string, number, string, string]>([
+    ["fail", 500, "", "it answers 500."],
+    ["are no JSON", 200, "keys", "no keys are in it."],
+    ["are none", 200, "{}", "no keys are in it."],
+  ])(
+    "that %s while the metadata is there are asked for as seldom",
+    async (_, code, text, reason) => {
+      stopClock();
+      const way = wayIn();
+      const token = await issuer.sign({ aud: RESOURCE });
+      issuer.instead = ({ url }, response) => {
+        if (url === "/jwks") response.writeHead(code).end(text);
+        return url === "/jwks";
+      };
+      for (let i = 0; i < 5; i++) expect(await way.check(token)).toEqual(UNAVAILABLE);
+      expect(issuer.asked.filter((path) => path === "/jwks")).toHaveLength(1);
+      expect(reported).toEqual([expect.stringContaining(`/jwks: ${reason}`)]);
+      pass(6 * SECOND);
+      issuer.instead = () => false;
+      expect(await kindOf(way, token)).toBe("admitted");
+    },
+  );
+
   test("serve on for ten minutes when they can no longer be read, and no longer", async () => {
     stopClock();
     const way = wayIn();
