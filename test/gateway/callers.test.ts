@@ -4,7 +4,7 @@ import { memoryStorage, type Connecta, type ConnectaConfig } from "../../server/
 import type { Connector } from "../../server/shared/contracts.ts";
 import { ok, type Outcome } from "../../server/shared/failure.ts";
 import { TestIssuer } from "../support/issuer.ts";
-import { call, callOf, deploy, read, rendered, send, VALUE } from "./ticket-desk.ts";
+import { call, callOf, deploy, payloadOf, read, rendered, send, VALUE } from "./ticket-desk.ts";
 
 const PUBLIC = "https://mcp.example";
 const BEARER = "correct-horse-battery";
@@ -93,10 +93,7 @@ describe("V7: a view outlives the right of its caller, its reads do not", () => 
     const { token, id } = valueOf(await tokens.create({ name: "another" }));
     const code = 'await connecta.ui("<p>", { reads: { who: { address: "who.ami" } } }); return 1';
     const shown = await call(connecta, "execute_code", { code }, { token: BEARER });
-    const { reads } = shown._meta?.["connecta/ui"] as {
-      reads: Record<string, { address: string }>;
-    };
-    const args = { address: reads.who?.address };
+    const args = { address: payloadOf(shown)?.reads?.who?.address };
     const as = async (token: string) =>
       (await call(connecta, "call_tool", args, { token })).structuredContent;
     expect(await as(BEARER)).toMatchObject({ data: "bearer" });
