@@ -174,8 +174,8 @@ export function readConfig(
     allowedHosts: config.http?.allowedHosts,
     allowedOrigins: [
       ...(config.http?.allowedOrigins ?? []),
-      // A proxy may ask for us by another name than browsers do.
-      ...(publicUrl === undefined ? [] : [new URL(publicUrl).origin]),
+      // A proxy may ask for us by another name than browsers do; with nobody to check it, it may not.
+      ...(publicUrl === undefined || !config.auth ? [] : [new URL(publicUrl).origin]),
     ],
     storage: config.storage,
     activity: config.activity === false ? undefined : (config.activity ?? memoryActivity()),
