@@ -1,3 +1,4 @@
+import type { LogEntry } from "../../server/shared/log.ts";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Tokens } from "../../server/access/inbound/tokens.ts";
 import { memoryStorage, type Connecta, type ConnectaConfig } from "../../server/index.ts";
@@ -166,8 +167,8 @@ describe("callers of one deployment", () => {
     const { config, tokens } = everyWay();
     const auth = { ...config.auth, oauth: [{ issuer: issuer.url }, { issuer: down.url }] };
     const reported: string[] = [];
-    const onError = (error: Error) => reported.push(error.message);
-    const connecta = deploy([], { ...config, auth, onError });
+    const log = ({ message }: LogEntry) => void reported.push(message);
+    const connecta = deploy([], { ...config, auth, log });
     const token = await down.sign({ aud: `${PUBLIC}/mcp` });
     await down.close();
     const response = await send(connecta, "tools/list", {}, { token });
