@@ -1,3 +1,4 @@
+import type { CredentialNeed, Credentials } from "./credentials.ts";
 import type { ExecuteLimits } from "./limits.ts";
 import type { Failure, Outcome } from "./failure.ts";
 import type { Scope } from "./scope.ts";
@@ -87,6 +88,15 @@ export interface Connector {
   onToolsChanged?(listener: () => void): void;
   /** The end of what its process wrote besides answers, for the operator and never for a model. */
   errorOutput?(): string;
+  /** What its calls authenticate with, where a person hands that over. */
+  readonly credential?: CredentialNeed;
+  /** Lends it where that comes from; called once, before anything else. */
+  useCredentials?(source: Credentials): void;
+  /**
+   * Finds out whether the credential works, in a sentence; listing the tools does when this is
+   * absent.
+   */
+  testCredential?(scope: Scope): Promise<Outcome<string>>;
   /** What a person must do before calls work; absent when there is nothing to authorise. */
   authorize?(scope: Scope, force: boolean): Promise<Outcome<Readonly<Record<string, unknown>>>>;
   close?(): Promise<void>;

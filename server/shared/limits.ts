@@ -75,6 +75,10 @@ export const LIMITS = {
   issuerKeysFreshMs: limit(600_000, "ms", "so long a key serves that its issuer withdrew"),
   issuerRetryMs: limit(5_000, "ms", "an issuer is not asked again for every forged token"),
   clockSkewSeconds: limit(30, "seconds", "how far the clocks of issuer and server may differ"),
+  credentialBytes: limit(64 * 1024, "bytes", "one field; certificates with their keys are shorter"),
+  authorizationMs: limit(10 * 60_000, "ms", "from a link to the person's consent"),
+  oauthTimeoutMs: limit(10_000, "ms", "one question to an authorization server"),
+  oauthAnswerBytes: limit(1024 * 1024, "bytes", "metadata or tokens of an authorization server"),
   queryChars: limit(1_000, "characters", "a search query beyond this is a document"),
   drainMs: limit(10_000, "ms", "how long a stopping server waits for requests in flight"),
 } as const satisfies Record<string, Limit>;

@@ -1,17 +1,17 @@
-import { onAbort } from "../../shared/aborts.ts";
-import { fail, type Outcome } from "../../shared/failure.ts";
+import { onAbort } from "./aborts.ts";
+import { fail, type Outcome } from "./failure.ts";
 
 /**
  * Waits for work that others share only as long as one caller lives; the work goes on.
  * @param what subject of the message of `cancelled`
  */
-export async function unlessAborted<T>(
-  work: Promise<Outcome<T>>,
+export async function unlessAborted<Result extends Outcome<unknown>>(
+  work: Promise<Result>,
   signal: AbortSignal,
   what: string,
-): Promise<Outcome<T>> {
+): Promise<Result | ReturnType<typeof fail>> {
   let off = () => {};
-  const aborted = new Promise<Outcome<T>>((resolve) => {
+  const aborted = new Promise<ReturnType<typeof fail>>((resolve) => {
     off = onAbort(signal, () => resolve(fail("cancelled", `${what} is not waited for any more.`)));
   });
   const outcome = await Promise.race([work, aborted]);
