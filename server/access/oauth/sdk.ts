@@ -1,0 +1,2 @@
+/** Loaded with the first authorization: most calls need none of it. */
+export const loadSdk = () => import("@modelcontextprotocol/client");
