@@ -6,6 +6,7 @@ import type {
   ToolAnnotations,
   ToolResult,
 } from "../shared/contracts.ts";
+import { readFields, type CredentialOption } from "../shared/credentials.ts";
 import { fail, ok, type Finding, type Outcome } from "../shared/failure.ts";
 import { Notice } from "../shared/notice.ts";
 import { schemaProblem } from "../shared/schema.ts";
@@ -13,6 +14,8 @@ import type { Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
 import { answerCheck, type AnswerCheck } from "./answer.ts";
 import { findingsOf } from "./findings.ts";
+import { Lent } from "./lent.ts";
+import { redactedError, redactor } from "./mcp/redact.ts";
 import { openFetch, readBase, type Base, type FetchBounds, type ToolFetch } from "./fetch.ts";
 import { ToolError } from "./tool-error.ts";
 
@@ -28,6 +31,8 @@ export interface ToolContext {
    * when it does not get an answer; an answer of any status is a response.
    */
   readonly fetch: ToolFetch;
+  /** What a person handed over, by the names of {@link ApiOptions.credential}'s fields. */
+  readonly credential: Readonly<Record<string, string>>;
   /** Milliseconds since the epoch. */
   now(): number;
 }
@@ -69,6 +74,11 @@ export interface ApiOptions {
     /** Size of one response body once it is unpacked; 8 MiB if omitted. */
     readonly maxResponseBytes?: number;
   };
+  /** What a person hands over before handlers run; they find it as `context.credential`. */
+  readonly credential?: CredentialOption & {
+    /** Finds out whether it works; throws a {@link ToolError} when it does not. */
+    test?(context: ToolContext): unknown;
+  };
   readonly tools: Readonly<Record<string, ApiToolInput>>;
 }
 
@@ -92,7 +102,7 @@ interface Entry {
   readonly handler: (args: never, context: ToolContext) => unknown;
 }
 
-const OPTIONS = "id title description usageGuide baseUrl fetch tools".split(" ");
+const OPTIONS = "id title description usageGuide baseUrl fetch credential tools".split(" ");
 
 /**
  * Makes a connector from functions of this process.
@@ -118,6 +128,7 @@ export function api(options: ApiOptions): Connector {
     entries.set(name, entry(`api(${id}).tools.${name}`, name, definition));
   }
   const tools: readonly Tool[] = [...entries.values()].map((item) => item.tool);
+  const caller = new Caller(bounds, options);
   return {
     id,
     kind: "api",
@@ -125,11 +136,12 @@ export function api(options: ApiOptions): Connector {
     ...(options.title !== undefined && { title: options.title }),
     ...(options.description !== undefined && { description: options.description }),
     ...(options.usageGuide !== undefined && { usageGuide: options.usageGuide }),
+    ...caller.credentials(),
     listTools: () => Promise.resolve(ok(tools)),
     callTool: async (name, args, scope) => {
       const found = entries.get(name);
       if (!found) return fail("unknown_tool", `${id} has no tool of this name.`);
-      return callHandler(found, bounds, args, scope);
+      return caller.call(found, args, scope);
     },
   };
 }
@@ -154,37 +166,86 @@ const FETCH_DEFAULTS = { timeoutMs: 15_000, maxResponseBytes: 8 * 1024 * 1024 };
 /** Timers take no more. */
 const MAX_BOUND = 2 ** 31 - 1;
 
-async function callHandler(
-  { input, check, handler, tool }: Entry,
-  bounds: FetchBounds,
-  args: unknown,
-  scope: Scope,
-): Promise<Outcome<ToolResult>> {
-  const address = `${bounds.id}.${tool.name}`;
-  const parsed = input?.safeParse(args);
-  if (parsed && !parsed.success) {
-    const findings = findingsOf(parsed.error);
-    return fail("invalid_args", `${address} refuses its arguments.`, { findings });
+/** Runs handlers within the bounds of their connector, with its credential. */
+class Caller {
+  readonly #bounds: FetchBounds;
+  readonly #credential: ApiOptions["credential"];
+  readonly #lent: Lent;
+
+  constructor(bounds: FetchBounds, { id, credential }: ApiOptions) {
+    this.#bounds = bounds;
+    this.#credential = credential;
+    const at = `api(${id}).credential`;
+    this.#lent = new Lent(id, credential && readFields(at, credential));
+    if (credential?.test !== undefined && typeof credential.test !== "function") {
+      throw new TypeError(`${at}.test is not a function.`);
+    }
   }
-  const { signal } = scope;
-  const fetching = openFetch(bounds, signal);
-  try {
-    const context = { signal, fetch: fetching.fetch, now: () => scope.now() };
-    const value = await handler((parsed ? parsed.data : args) as never, context);
-    const checked = check?.(value) ?? { value };
+
+  /** The part of the connector that is about its credential; none where it needs none. */
+  credentials(): Partial<Connector> {
+    const { id } = this.#bounds;
+    const option = this.#credential;
+    if (option === undefined) return {};
+    return {
+      ...this.#lent.part(() => undefined),
+      testCredential: async (scope) => {
+        if (option.test === undefined) return ok(`${id} has its credential, and no way to try it.`);
+        const what = `The test of the credential of ${id}`;
+        const tried = await this.#run(what, scope, (context) => option.test?.(context));
+        return tried.ok ? ok(`${id} accepts its credential.`) : tried;
+      },
+    };
+  }
+
+  async call(
+    { input, check, handler, tool }: Entry,
+    args: unknown,
+    scope: Scope,
+  ): Promise<Outcome<ToolResult>> {
+    const address = `${this.#bounds.id}.${tool.name}`;
+    const parsed = input?.safeParse(args);
+    if (parsed && !parsed.success) {
+      const findings = findingsOf(parsed.error);
+      return fail("invalid_args", `${address} refuses its arguments.`, { findings });
+    }
+    const answered = await this.#run(address, scope, async (context) => {
+      const value = await handler((parsed ? parsed.data : args) as never, context);
+      return check?.(value) ?? { value };
+    });
+    if (!answered.ok) return answered;
+    const checked = answered.value;
     if ("value" in checked) return ok({ kind: "value", value: checked.value });
     return mismatch(address, checked.findings, scope);
-  } catch (error) {
-    if (error instanceof ToolError) {
-      const { retryAfterMs } = error;
-      return fail(error.code, error.message, retryAfterMs === undefined ? {} : { retryAfterMs });
+  }
+
+  async #run<T>(
+    what: string,
+    scope: Scope,
+    work: (context: ToolContext) => T | Promise<T>,
+  ): Promise<Outcome<T>> {
+    const held = await this.#lent.current(scope);
+    if (!held.ok) return held;
+    const { signal } = scope;
+    const { values: credential } = held.value;
+    const fetching = openFetch(this.#bounds, signal);
+    try {
+      const { fetch } = fetching;
+      return ok(await work({ signal, fetch, credential, now: () => scope.now() }));
+    } catch (error) {
+      const redact = redactor(Object.values(credential));
+      if (error instanceof ToolError) {
+        const { retryAfterMs } = error;
+        const details = retryAfterMs === undefined ? {} : { retryAfterMs };
+        return fail(error.code, redact(error.message), details);
+      }
+      // The text of an unexpected error may hold anything, a credential included: it stays here.
+      if (!signal.aborted) scope.report(redactedError(error, redact), what);
+      const kind = kindOf(error);
+      return fail("connector_call_failed", `${what} failed unexpectedly (${kind}).`);
+    } finally {
+      fetching.close();
     }
-    // The text of an unexpected error may hold anything, a credential included: it stays here.
-    if (!signal.aborted) scope.report(error, address);
-    const kind = kindOf(error);
-    return fail("connector_call_failed", `${address} failed unexpectedly (${kind}).`);
-  } finally {
-    fetching.close();
   }
 }
 

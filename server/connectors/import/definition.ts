@@ -18,6 +18,7 @@ export interface RemoteServer extends Own {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly protocol?: "auto" | "legacy";
+  readonly auth?: "oauth";
 }
 
 /** A server that is started, as `stdioMcp` takes it. */
@@ -107,7 +108,8 @@ function readRemote(
   if (expansion.missing.length === 0 && !isHttp(url))
     return none("has a url that is no http address");
   const protocol = pick(fields, ["protocol"]) as Pick<RemoteServer, "protocol">;
-  return { use: "remote", options: { ...own, ...protocol, url, headers } };
+  const auth = fields.auth === "oauth" ? { auth: "oauth" as const } : {};
+  return { use: "remote", options: { ...own, ...protocol, ...auth, url, headers } };
 }
 
 function readProcess(
@@ -216,6 +218,7 @@ function remarks(
       );
     } else if (!used.includes(name) && !OWN.includes(name) && !BOTH.includes(name)) {
       if (name === "source" && value === "custom") continue;
+      if (name === "auth" && value === "oauth" && transport === "remote") continue;
       remark(`has ${shown(name)}, which is not known here`);
     }
   }

@@ -7,6 +7,7 @@ import {
 } from "../../shared/failure.ts";
 import type { Scope } from "../../shared/scope.ts";
 import { clampChars, kindOf } from "../../shared/text.ts";
+import { redactedError } from "./redact.ts";
 
 /** Carries a failure through code of others that can only throw. */
 export class Refused extends Error {
@@ -14,11 +15,14 @@ export class Refused extends Error {
   readonly failure: Failure;
   /** HTTP status behind it, where there was one. */
   readonly status: number | undefined;
+  /** The `WWW-Authenticate` header behind it, where there was one. */
+  readonly challenge: string | undefined;
 
-  constructor(refusal: Failure, status?: number) {
+  constructor(refusal: Failure, status?: number, challenge?: string) {
     super(refusal.message);
     this.failure = refusal;
     this.status = status;
+    this.challenge = challenge;
   }
 }
 
@@ -60,7 +64,7 @@ export function failureOf(error: unknown, speaker: Speaker): Outcome<never> {
   if (isNoMessage(error)) {
     return fail("connector_call_failed", `${what} was answered with something that is no MCP.`);
   }
-  scope.report(error, what);
+  scope.report(redactedError(error, speaker.redact), what);
   return fail("connector_call_failed", `${what} failed unexpectedly (${kindOf(error)}).`);
 }
 

@@ -20,3 +20,23 @@ export function redactor(values: Iterable<string>): (text: string) => string {
   const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
   return (text) => longestFirst.reduce((rest, one) => rest.replaceAll(one, PLACEHOLDER), text);
 }
+
+const MAX_CAUSES = 5;
+
+/** An error whose texts hold no credential: itself where they hold none, else a copy. */
+export function redactedError(
+  error: unknown,
+  redact: (text: string) => string,
+  depth = 0,
+): unknown {
+  if (typeof error === "string") return redact(error);
+  if (!(error instanceof Error) || depth > MAX_CAUSES) return error;
+  const { name, message, stack = "" } = error;
+  const cause = redactedError(error.cause, redact, depth + 1);
+  const isClean = [name, message, stack].every((text) => redact(text) === text);
+  if (isClean && cause === error.cause) return error;
+  const copy = new Error(redact(message), cause === undefined ? {} : { cause });
+  copy.name = redact(name);
+  copy.stack = redact(stack);
+  return copy;
+}

@@ -1,18 +1,23 @@
 import { checkMcp } from "../mcp/options.ts";
 import { isRecord } from "../mcp/record.ts";
+import { readAuthorization, type Authorization } from "./authorization.ts";
 import type { RemoteMcpOptions } from "./remote.ts";
 
 /** Headers that belong to the protocol or to HTTP itself. */
 const NOT_OURS = /^(mcp-|content-|host$|connection$|transfer-encoding$|accept$)/i;
 
+/** What of the options was read into another form. */
+export interface Checked {
+  readonly url: URL;
+  readonly maxBytes: number;
+  readonly authorization: Authorization | undefined;
+}
+
 /**
  * Refuses options of a remote server that cannot be used.
  * @throws TypeError naming the option and the fix, never a header's value
  */
-export function checkRemote(options: RemoteMcpOptions): {
-  readonly url: URL;
-  readonly maxBytes: number;
-} {
+export function checkRemote(options: RemoteMcpOptions): Checked {
   const maxBytes = checkMcp("remoteMcp", options);
   const at = `remoteMcp(${options.id})`;
   const { url, headers, protocol, redirects } = options;
@@ -23,7 +28,25 @@ export function checkRemote(options: RemoteMcpOptions): {
   if (redirects !== undefined && redirects !== "same-origin" && redirects !== "none") {
     throw new TypeError(`${at}.redirects must be "same-origin" or "none".`);
   }
-  return { url: checkedUrl(at, url), maxBytes };
+  const checked = checkedUrl(at, url);
+  const authorization = readAuthorization(at, options, checked.href);
+  if (authorization !== undefined && headers !== undefined) {
+    const names = typeof headers === "function" ? ["authorization"] : Object.keys(headers);
+    if (names.some((name) => name.toLowerCase() === "authorization")) {
+      throw new TypeError(`${at}.headers authenticates, and so does credential or auth: keep one.`);
+    }
+  }
+  return { url: checked, maxBytes, authorization };
+}
+
+/** Whether HTTP takes these headers, which nobody checked before. */
+export function canBeSent(headers: Readonly<Record<string, string>>): boolean {
+  try {
+    for (const name of new Headers(headers).keys()) if (NOT_OURS.test(name)) return false;
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function checkedUrl(at: string, given: unknown): URL {

@@ -105,7 +105,7 @@ function refusalOf(
   }
   const wait = retryAfter(headers.get("retry-after"), options.now());
   const refused = statusFailure(status, what, wait === undefined ? {} : { retryAfterMs: wait });
-  return refused && new Refused(refused, status);
+  return refused && new Refused(refused, status, headers.get("www-authenticate") ?? undefined);
 }
 
 function statusFailure(

@@ -1,24 +1,29 @@
 import type { Connector, JsonSchema, Tool, ToolResult } from "../../shared/contracts.ts";
-import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import type { Held } from "../../shared/credentials.ts";
+import { fail, ok, type Failure, type Outcome } from "../../shared/failure.ts";
 import { withDeadline, type Scope } from "../../shared/scope.ts";
+import { Lent } from "../lent.ts";
 import { askForPage, askForResult, hearToolChanges, type ToolCall } from "../mcp/client.ts";
 import { readToolList } from "../mcp/catalog.ts";
-import { failureOf, protocolCode, statusOf, type Speaker } from "../mcp/failures.ts";
+import { failureOf, protocolCode, statusOf, type Refused, type Speaker } from "../mcp/failures.ts";
 import { described, type McpOptions } from "../mcp/options.ts";
 import { Notices } from "../mcp/notices.ts";
 import { isRecord } from "../mcp/record.ts";
 import { redactor } from "../mcp/redact.ts";
 import { readResult } from "../mcp/result.ts";
+import type { Authorization, AuthorizationOptions } from "./authorization.ts";
 import { Exchange, type Endpoint, type Peer } from "./exchange.ts";
 import { SessionLost } from "./guard.ts";
-import { checkRemote } from "./check.ts";
+import { canBeSent, checkRemote, type Checked } from "./check.ts";
 import { Sessions } from "./sessions.ts";
+
+export type { HeaderCredential, OAuthClientOptions } from "./authorization.ts";
 
 /** Gives the HTTP headers of one call, or why there are none, such as `auth_required`. */
 export type HeaderSource = (scope: Scope) => Promise<Outcome<Readonly<Record<string, string>>>>;
 
 /** Configuration of a {@link remoteMcp} connector. */
-export interface RemoteMcpOptions extends McpOptions {
+export interface RemoteMcpOptions extends McpOptions, AuthorizationOptions {
   /** Where the server speaks streamable HTTP. */
   readonly url: string | URL;
   /** Sent with every request; a function is asked for every call and may answer by who calls. */
@@ -42,6 +47,7 @@ export function remoteMcp(options: RemoteMcpOptions): Connector {
   const remote = new Remote(options, checkRemote(options));
   return {
     ...described(options),
+    ...remote.lent.part(() => remote.notices.toolsChanged()),
     listTools: (scope) => remote.listTools(scope),
     callTool: (name, args, scope) => remote.callTool(name, args, scope),
     onToolsChanged: (listener) => remote.notices.onToolsChanged(listener),
@@ -53,21 +59,24 @@ export function remoteMcp(options: RemoteMcpOptions): Connector {
 }
 
 class Remote {
-  readonly notices: Notices;
+  readonly notices = new Notices();
+  readonly lent: Lent;
   readonly #options: RemoteMcpOptions;
   readonly #url: URL;
   readonly #maxBytes: number;
   readonly #sessions: Sessions;
+  readonly #authorization: Authorization | undefined;
   /** Schemas of tools that want arguments repeated as headers, from the last list. */
   #repeating = new Map<string, JsonSchema>();
   #closed = false;
 
-  constructor(options: RemoteMcpOptions, checked: { url: URL; maxBytes: number }) {
+  constructor(options: RemoteMcpOptions, checked: Checked) {
     this.#options = options;
     this.#url = checked.url;
+    this.#authorization = checked.authorization;
     this.#maxBytes = checked.maxBytes;
     this.#sessions = new Sessions(options.protocol === "legacy");
-    this.notices = new Notices();
+    this.lent = new Lent(options.id, checked.authorization?.need);
   }
 
   listTools(scope: Scope): Promise<Outcome<readonly Tool[]>> {
@@ -128,22 +137,40 @@ class Remote {
     const { id, timeoutMs } = this.#options;
     if (this.#closed) return fail("unavailable", `${id} is closed.`);
     const run = async (scope: Scope): Promise<Outcome<T>> => {
-      const headers = await this.#headers(scope);
-      if (!headers.ok) return headers;
-      const endpoint = this.#endpoint(headers.value, scope);
-      const speaker = { what, redact: endpoint.redact, scope };
-      const first = await this.#attempt(endpoint, speaker, work);
-      return first === "session lost" ? this.#lastAttempt(endpoint, speaker, work) : first;
+      const held = await this.lent.current(scope);
+      if (!held.ok) return held;
+      const first = await this.#authenticated(what, held.value, scope, work);
+      if (!("refusal" in first)) return first;
+      const { status = 401, challenge: header } = first.refusal;
+      const renewed = await this.lent.renew(held.value, { status, header }, scope);
+      if (!renewed?.ok) return renewed ?? plain(first);
+      return plain(await this.#authenticated(what, renewed.value, scope, work));
     };
     return timeoutMs === undefined ? run(caller) : withDeadline(caller, timeoutMs, what, run);
   }
 
+  async #authenticated<T>(
+    what: string,
+    held: Held,
+    scope: Scope,
+    work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
+  ): Promise<Attempted<T>> {
+    const headers = await this.#headers(held, scope);
+    if (!headers.ok) return headers;
+    const owner = held.account || this.#owner(scope);
+    const endpoint = this.#endpoint(headers.value, Object.values(held.values), scope);
+    const speaker = { what, redact: endpoint.redact, scope };
+    const first = await this.#attempt(endpoint, owner, speaker, work);
+    return first === "session lost" ? this.#lastAttempt(endpoint, owner, speaker, work) : first;
+  }
+
   async #lastAttempt<T>(
     endpoint: Endpoint,
+    owner: string,
     speaker: Speaker,
     work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
-  ): Promise<Outcome<T>> {
-    const outcome = await this.#attempt(endpoint, speaker, work, true);
+  ): Promise<Attempted<T>> {
+    const outcome = await this.#attempt(endpoint, owner, speaker, work, true);
     if (outcome !== "session lost") return outcome;
     return fail(
       "unavailable",
@@ -153,14 +180,14 @@ class Remote {
 
   async #attempt<T>(
     endpoint: Endpoint,
+    owner: string,
     speaker: Speaker,
     work: (exchange: Exchange, speaker: Speaker) => Promise<Outcome<T>>,
     isLast = false,
-  ): Promise<Outcome<T> | "session lost"> {
+  ): Promise<Attempted<T> | "session lost"> {
     const { scope } = speaker;
-    const owner = this.#owner(scope);
     const peer = await this.#sessions.peer(owner, endpoint, scope);
-    if (!peer.ok) return peer;
+    if (!peer.ok) return asRefused({ ok: false, failure: peer.failure }, peer.refusal);
     const exchange = await Exchange.make(endpoint, peer.value, 0);
     try {
       hearToolChanges(exchange.client, () => this.notices.toolsChanged());
@@ -175,18 +202,23 @@ class Remote {
         return "session lost";
       }
       if (mayHaveChanged(peer.value, error)) this.#sessions.forgetEra(owner, peer.value);
-      return failureOf(refusal ?? error, speaker);
+      const failed = failureOf(refusal ?? error, speaker);
+      return failed.ok ? failed : asRefused(failed, refusal);
     } finally {
       exchange.end(scope);
     }
   }
 
-  #endpoint(headers: Readonly<Record<string, string>>, scope: Scope): Endpoint {
+  #endpoint(
+    headers: Readonly<Record<string, string>>,
+    secrets: readonly string[],
+    scope: Scope,
+  ): Endpoint {
     const { id, redirects = "none" } = this.#options;
     return {
       url: this.#url,
       headers,
-      redact: redactor(Object.values(headers)),
+      redact: redactor([...Object.values(headers), ...secrets]),
       id,
       maxBytes: this.#maxBytes,
       redirects,
@@ -194,15 +226,45 @@ class Remote {
     };
   }
 
-  #headers(scope: Scope): Promise<Outcome<Readonly<Record<string, string>>>> {
-    const { headers = {} } = this.#options;
-    return typeof headers === "function" ? headers(scope) : Promise.resolve(ok(headers));
+  async #headers(held: Held, scope: Scope): Promise<Outcome<Readonly<Record<string, string>>>> {
+    const { id, headers = {} } = this.#options;
+    const given = typeof headers === "function" ? await headers(scope) : ok(headers);
+    if (!given.ok || this.#authorization === undefined) return given;
+    const made = { ...given.value, ...this.#authorization.headers(held) };
+    if (canBeSent(made)) return ok(made);
+    return fail(
+      "connector_call_failed",
+      `The credential of ${id} makes a header that cannot be sent: the operator replaces it.`,
+    );
   }
 
   /** Callers with credentials of their own must not meet in one session. */
   #owner(scope: Scope): string {
     return typeof this.#options.headers === "function" ? scope.principal : "";
   }
+}
+
+/** An outcome with the way in which a server refused the credential, when that is what happened. */
+type Attempted<T> =
+  | Outcome<T>
+  | { readonly ok: false; readonly failure: Failure; readonly refusal: Refused };
+
+function asRefused(
+  failed: Extract<Attempted<never>, { readonly ok: false }>,
+  refusal: Refused | undefined,
+): Attempted<never> {
+  const isRefused =
+    refusal?.status === 401 || (refusal?.status === 403 && isAboutScope(refusal.challenge));
+  return isRefused ? { ...failed, refusal } : failed;
+}
+
+function plain<T>(attempted: Attempted<T>): Outcome<T> {
+  return attempted.ok ? attempted : { ok: false, failure: attempted.failure };
+}
+
+/** Whether a server says that less was granted than it wants; else a 403 is about the person. */
+function isAboutScope(challenge = ""): boolean {
+  return /\berror="?insufficient_scope"?/i.test(challenge);
 }
 
 /**

@@ -1,15 +1,15 @@
 import { onAbort } from "../../shared/aborts.ts";
-import { fail, ok, type Failure, type Outcome } from "../../shared/failure.ts";
+import { fail, ok, type Failure } from "../../shared/failure.ts";
 import type { Scope } from "../../shared/scope.ts";
-import { errorCode, failureOf } from "../mcp/failures.ts";
-import { unlessAborted } from "../mcp/waiting.ts";
+import { errorCode, failureOf, type Refused } from "../mcp/failures.ts";
+import { unlessAborted } from "../../shared/waiting.ts";
 import { Exchange, type Beginning, type Endpoint, type Peer } from "./exchange.ts";
 
 type Target = Pick<Endpoint, "url" | "headers">;
 
 interface Entry {
   peer: Peer | undefined;
-  opening: Promise<Outcome<Peer>> | undefined;
+  opening: Promise<Handshake> | undefined;
   /** Where and with which credential a session is ended. */
   target: Target;
 }
@@ -36,7 +36,7 @@ export class Sessions {
    * The handshake to go on from; concurrent callers share one.
    * @param owner whose credential it is made with
    */
-  async peer(owner: string, endpoint: Endpoint, scope: Scope): Promise<Outcome<Peer>> {
+  async peer(owner: string, endpoint: Endpoint, scope: Scope): Promise<Handshake> {
     const entry = this.#entry(owner, endpoint, scope);
     if (entry.peer !== undefined) return ok(entry.peer);
     if (entry.opening === undefined) {
@@ -89,7 +89,7 @@ export class Sessions {
     return entry;
   }
 
-  async #open(endpoint: Endpoint, scope: Scope): Promise<Outcome<Peer>> {
+  async #open(endpoint: Endpoint, scope: Scope): Promise<Handshake> {
     const skipsProbe = this.#legacyOnly || this.#era === "legacy";
     let outcome = await handshake(endpoint, skipsProbe ? "legacy" : "auto", scope);
     // Some servers of the older generation fail at a question that they do not know.
@@ -100,9 +100,16 @@ export class Sessions {
   }
 }
 
-type Handshake =
+/** What a handshake came to. */
+export type Handshake =
   | { readonly ok: true; readonly value: Peer }
-  | { readonly ok: false; readonly failure: Failure; readonly older?: true };
+  | {
+      readonly ok: false;
+      readonly failure: Failure;
+      /** How the server refused, when that is why. */
+      readonly refusal?: Refused | undefined;
+      readonly older?: true;
+    };
 
 /** Makes one handshake under a deadline of its own: its first caller may leave before the others. */
 async function handshake(
@@ -126,7 +133,8 @@ async function handshake(
     const refusal = exchange.refusal(error);
     const failed = failureOf(refusal ?? error, { what, redact: endpoint.redact, scope });
     const older = errorCode(error) === "ERA_NEGOTIATION_FAILED" && isNoAnswer(refusal?.status);
-    return older && beginning === "auto" && !failed.ok ? { ...failed, older: true } : failed;
+    if (failed.ok) return failed;
+    return { ...failed, refusal, ...(older && beginning === "auto" && { older: true }) };
   } finally {
     clearTimeout(timer);
     off();

@@ -1,16 +1,18 @@
 import type { Connector, Tool, ToolResult } from "../../shared/contracts.ts";
+import { readFields, type CredentialOption, type FieldsNeed } from "../../shared/credentials.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
 import { withDeadline, type Scope } from "../../shared/scope.ts";
+import { Lent } from "../lent.ts";
 import { readToolList } from "../mcp/catalog.ts";
 import { askForPage, askForResult } from "../mcp/client.ts";
 import { failureOf, type Speaker } from "../mcp/failures.ts";
 import { Notices } from "../mcp/notices.ts";
 import { checkCount, checkMcp, described, type McpOptions } from "../mcp/options.ts";
 import { isRecord } from "../mcp/record.ts";
-import { redactor } from "../mcp/redact.ts";
 import { readResult } from "../mcp/result.ts";
 import type { Session } from "./handshake.ts";
-import { Supervisor, type LifeTimes } from "./supervisor.ts";
+import { Processes, type Kept } from "./processes.ts";
+import type { LifeTimes } from "./supervisor.ts";
 
 /** Configuration of a {@link stdioMcp} connector. */
 export interface StdioMcpOptions extends McpOptions {
@@ -20,6 +22,10 @@ export interface StdioMcpOptions extends McpOptions {
   /** All that the process finds in its environment, besides PATH and HOME. */
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
+  /** Values that a person hands over, and the variables that they make; see `env`. */
+  readonly credential?: CredentialOption & {
+    env(values: Readonly<Record<string, string>>): Readonly<Record<string, string>>;
+  };
   /** Milliseconds without a call after which the process is ended; five minutes when omitted. */
   readonly idleMs?: number;
   /** Milliseconds that a start with its handshake may take; ten seconds when omitted. */
@@ -49,17 +55,17 @@ const INHERITED =
  * @throws TypeError at once for an option that cannot be used; the message names it and the fix
  */
 export function stdioMcp(options: StdioMcpOptions, times: Partial<LifeTimes> = {}): Connector {
-  const maxBytes = checkStdio(options);
+  const { maxBytes, need } = checkStdio(options);
   const { id, command, args = [], env = {}, cwd, timeoutMs } = options;
   const { idleMs = TIMES.idleMs, startTimeoutMs: handshakeMs = TIMES.handshakeMs } = options;
   const notices = new Notices();
-  const redact = redactor(Object.values(env));
-  const supervisor = new Supervisor({
+  const lent = new Lent(id, need);
+  const processes = new Processes({
     id,
     launch: { command, args, env: { ...inherited(), ...env }, cwd },
     maxBytes,
     times: { ...TIMES, idleMs, handshakeMs, ...times },
-    redact,
+    secrets: Object.values(env),
     toolsChanged: () => notices.toolsChanged(),
   });
 
@@ -69,8 +75,10 @@ export function stdioMcp(options: StdioMcpOptions, times: Partial<LifeTimes> = {
     work: (session: Session, speaker: Speaker) => Promise<Outcome<T>>,
   ): Promise<Outcome<T>> {
     const run = async (scope: Scope): Promise<Outcome<T>> => {
-      const speaker = { what, redact, scope };
-      const used = await supervisor.use(scope, (session) =>
+      const kept = await withCredential(processes, lent, options, scope);
+      if (!kept.ok) return kept;
+      const speaker = { what, redact: kept.value.redact, scope };
+      const used = await kept.value.supervisor.use(scope, (session) =>
         work(session, speaker).catch((error: unknown) => failureOf(error, speaker)),
       );
       return used.ok ? used.value : used;
@@ -80,12 +88,13 @@ export function stdioMcp(options: StdioMcpOptions, times: Partial<LifeTimes> = {
 
   return {
     ...described(options),
+    ...lent.part(() => notices.toolsChanged()),
     listTools: (scope) =>
       use("tools/list", scope, ({ client }, speaker) => readTools(client, notices, speaker)),
     callTool(name, args, scope) {
       const what = `${id}.${name}`;
       if (!isRecord(args)) return Promise.resolve(unnamed(what));
-      return use(what, scope, async ({ client }) => {
+      return use(what, scope, async ({ client }, { redact }) => {
         const answer = await askForResult(client, { name, args }, scope.signal);
         return readResult(what, answer, redact);
       });
@@ -95,8 +104,8 @@ export function stdioMcp(options: StdioMcpOptions, times: Partial<LifeTimes> = {
       JSON.stringify(["stdio", command, args, cwd ?? "", Object.keys(env).toSorted()]),
     setAside: () => notices.setAside(),
     ownTitle: () => notices.ownTitle(),
-    errorOutput: () => supervisor.errorOutput,
-    close: () => supervisor.close(),
+    errorOutput: () => processes.errorOutput,
+    close: () => processes.close(),
   };
 }
 
@@ -118,6 +127,26 @@ function unnamed(what: string): Outcome<ToolResult> {
   return fail("invalid_args", `${what} takes its arguments by name.`);
 }
 
+/** Another credential is another environment, and so another process. */
+async function withCredential(
+  processes: Processes,
+  lent: Lent,
+  { id, credential }: StdioMcpOptions,
+  scope: Scope,
+): Promise<Outcome<Kept>> {
+  const held = await lent.current(scope);
+  if (!held.ok) return held;
+  const { values, account } = held.value;
+  const made = credential?.env(values) ?? {};
+  if (Object.entries(made).flat().every(isText)) {
+    return ok(processes.with(account, made, Object.values(values)));
+  }
+  return fail(
+    "connector_call_failed",
+    `The credential of ${id} makes a variable that is no text: the operator replaces it.`,
+  );
+}
+
 function inherited(): Record<string, string> {
   const found = INHERITED.flatMap((name) => {
     const value = process.env[name];
@@ -126,7 +155,10 @@ function inherited(): Record<string, string> {
   return Object.fromEntries(found);
 }
 
-function checkStdio(options: StdioMcpOptions): number {
+function checkStdio(options: StdioMcpOptions): {
+  readonly maxBytes: number;
+  readonly need: FieldsNeed | undefined;
+} {
   const maxBytes = checkMcp("stdioMcp", options);
   const at = `stdioMcp(${options.id})`;
   const { command, args = [], env = {}, cwd, idleMs, startTimeoutMs } = options;
@@ -143,7 +175,11 @@ function checkStdio(options: StdioMcpOptions): number {
   if (idleMs !== undefined) checkCount(`${at}.idleMs`, idleMs, "milliseconds");
   if (startTimeoutMs !== undefined)
     checkCount(`${at}.startTimeoutMs`, startTimeoutMs, "milliseconds");
-  return maxBytes;
+  const { credential } = options;
+  if (credential !== undefined && typeof credential?.env !== "function") {
+    throw new TypeError(`${at}.credential.env is missing: ({ token }) => ({ TOKEN: token }).`);
+  }
+  return { maxBytes, need: credential && readFields(`${at}.credential`, credential) };
 }
 
 /** The system takes no text with a zero character. */

@@ -2,7 +2,7 @@ import { fail, ok, type Outcome } from "../../shared/failure.ts";
 import { Notice } from "../../shared/notice.ts";
 import type { Scope } from "../../shared/scope.ts";
 import { clampChars } from "../../shared/text.ts";
-import { unlessAborted } from "../mcp/waiting.ts";
+import { unlessAborted } from "../../shared/waiting.ts";
 import type { Child, Launch, StopTimes } from "./child.ts";
 import { howItEnded, shakeHands, type Era, type Misstart, type Session } from "./handshake.ts";
 
@@ -27,6 +27,8 @@ export interface SupervisorOptions {
   readonly times: LifeTimes;
   readonly redact: (text: string) => string;
   readonly toolsChanged: () => void;
+  /** Nothing is started before this has ended. */
+  readonly after?: Promise<void> | undefined;
 }
 
 interface Alive extends Session {
@@ -79,7 +81,7 @@ export class Supervisor {
     await this.#starting;
     this.#endProcess();
     clearTimeout(this.#idle);
-    await Promise.all(this.#running.values());
+    await Promise.all([this.#options.after, ...this.#running.values()]);
   }
 
   async #session(scope: Scope): Promise<Outcome<Alive>> {
@@ -103,7 +105,7 @@ export class Supervisor {
   async #start(scope: Scope): Promise<Outcome<Alive>> {
     const { launch, maxBytes, times, toolsChanged, id } = this.#options;
     // Two processes of one server may want the same port, file or browser profile.
-    await Promise.all(this.#running.values());
+    await Promise.all([this.#options.after, ...this.#running.values()]);
     const started = await shakeHands({
       launch,
       era: this.#era,
