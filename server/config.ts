@@ -2,6 +2,7 @@ import { z } from "zod";
 import { createInbound, type AuthOptions } from "./access/inbound/inbound.ts";
 import { isSafeAddress } from "./access/inbound/oauth-options.ts";
 import type { Authenticate, Report } from "./access/inbound/verdict.ts";
+import { readVaultKeys, type VaultOptions } from "./access/keys.ts";
 import { ENDPOINT, ProtectedResource } from "./http/protected-resource.ts";
 import { isConnectorId, isReserved } from "./shared/connector-id.ts";
 import type { ActivityStore } from "./shared/activity.ts";
@@ -44,8 +45,13 @@ export interface ConnectaConfig {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
   };
-  /** Where tool lists survive a restart, such as `sqliteStorage`; closed with the deployment. */
+  /**
+   * Where tool lists and credentials survive a restart, such as `sqliteStorage`; closed with the
+   * deployment.
+   */
   readonly storage?: Storage;
+  /** What credentials in the store are sealed with; on Node `CONNECTA_VAULT_KEY` when omitted. */
+  readonly vault?: VaultOptions;
   /**
    * Where every call is recorded, such as `fileActivity`; the newest thousand in memory when
    * omitted, `false` for none. Closed with the deployment.
@@ -73,6 +79,8 @@ export interface ReadyConfig {
   readonly storage: Storage | undefined;
   readonly activity: ActivityStore | undefined;
   readonly log: Log;
+  /** The bytes of the vault's keys, the one to seal with first; none without a vault. */
+  readonly vaultKeys: readonly Uint8Array<ArrayBuffer>[];
 }
 
 /** A mistake in the config; its message names the option and the fix. */
@@ -137,6 +145,9 @@ const OPTIONS = z.strictObject({
       faultTexts: z.boolean().optional(),
     })
     .optional(),
+  vault: z
+    .strictObject({ key: z.string(), previousKeys: z.array(z.string()).optional() })
+    .optional(),
 });
 
 /**
@@ -162,6 +173,7 @@ export function readConfig(
   const log = createLog(config.log);
   const report: Report = (error, what) => log.fault(error, what);
   const reached = publicUrl === undefined ? addresses : () => [publicUrl];
+  const vaultKeys = readVault(config);
   return {
     name: config.name ?? "connecta",
     instructions: config.instructions,
@@ -180,6 +192,7 @@ export function readConfig(
     storage: config.storage,
     activity: config.activity === false ? undefined : (config.activity ?? memoryActivity()),
     log,
+    vaultKeys,
   };
 }
 
@@ -268,6 +281,29 @@ function checkActivity(activity: ConnectaConfig["activity"]): void {
       : `activity has no ${missing}(): give a store, such as ` +
           'fileActivity({ file: "activity.jsonl" }), or false.',
   );
+}
+
+/** The vault's keys; what keeps a credential needs them, and a store. */
+function readVault({ connectors, storage, vault }: ConnectaConfig) {
+  const keeper = connectors.find(({ credential }) => credential !== undefined)?.id;
+  if (keeper !== undefined && storage === undefined) {
+    throw new ConfigError(
+      `storage is missing: connector ${keeper} keeps a credential; give a store, such as ` +
+        'sqliteStorage({ file: "connecta.db" }).',
+    );
+  }
+  if (vault === undefined) {
+    if (keeper === undefined) return [];
+    throw new ConfigError(
+      `vault.key is missing: connector ${keeper} keeps a credential; set CONNECTA_VAULT_KEY to ` +
+        "what `connecta credentials key` prints.",
+    );
+  }
+  try {
+    return readVaultKeys(vault);
+  } catch (error) {
+    throw new ConfigError((error as Error).message, { cause: error });
+  }
 }
 
 function withDefaults(given: Partial<ExecuteLimits>): ExecuteLimits {

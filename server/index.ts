@@ -1,4 +1,5 @@
 import type { Authenticate } from "./access/inbound/verdict.ts";
+import { openDesk } from "./access/desk.ts";
 import { Catalogs } from "./catalog/catalogs.ts";
 import { ConfigError, readConfig, type ConnectaConfig } from "./config.ts";
 import { createRoutes } from "./http/routes.ts";
@@ -25,7 +26,13 @@ export {
   type ApiTool,
   type ToolContext,
 } from "./connectors/api.ts";
-export { remoteMcp, type HeaderSource, type RemoteMcpOptions } from "./connectors/remote/remote.ts";
+export {
+  remoteMcp,
+  type HeaderCredential,
+  type HeaderSource,
+  type OAuthClientOptions,
+  type RemoteMcpOptions,
+} from "./connectors/remote/remote.ts";
 export {
   type Imported,
   type ImportOptions,
@@ -52,7 +59,7 @@ export type { KeepOptions, ListOptions, Storage } from "./shared/storage.ts";
 
 /** A deployment that answers web-standard requests. */
 export interface Connecta {
-  /** Serves `/mcp` and `/health`. */
+  /** Serves `/mcp`, `/health` and the way back from authorization servers. */
   fetch(request: Request): Promise<Response>;
   /** The calls that were recorded; `undefined` where the config wants none. */
   readonly activity: Pick<ActivityStore, "read"> | undefined;
@@ -84,6 +91,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     );
   }
   const { connectors, executor, limits, storage, activity, log } = ready;
+  const desk = openDesk(ready, () => lent.addresses?.()[0]);
   const catalogs = new Catalogs(connectors, {}, storage);
   const recorder = new Recorder(activity);
   const invoker = new Invoker(catalogs, recorder);
@@ -107,7 +115,13 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     log,
     telemetry,
   });
-  const routes = createRoutes({ ...identity, mcp, gate: ready });
+  const routes = createRoutes({
+    ...identity,
+    mcp,
+    gate: ready,
+    authorizations: desk,
+    log,
+  });
   return {
     fetch: async (request) => routes.fetch(request),
     activity,

@@ -1,7 +1,10 @@
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import type { KeepOptions, Storage } from "../shared/storage.ts";
-import { fromUtf8, toUtf8 } from "../shared/text.ts";
+import { toUtf8 } from "../shared/text.ts";
 import { fromBase64, importKey, toBase64Url, type VaultKey } from "./keys.ts";
+
+/** A mark at the start of a value is a part of it. */
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Where a value is sealed for: no other place can open it. */
 export interface Place {
@@ -106,7 +109,7 @@ export class Vault {
     if (key === undefined) return wrongKey(place);
     try {
       const algorithm = { name: ALGORITHM, iv, additionalData: boundTo(place) };
-      return ok(fromUtf8(new Uint8Array(await crypto.subtle.decrypt(algorithm, key.key, bytes))));
+      return ok(decoder.decode(await crypto.subtle.decrypt(algorithm, key.key, bytes)));
     } catch {
       return altered(place);
     }

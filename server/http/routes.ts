@@ -2,7 +2,9 @@ import { isJsonContentType, type McpHttpHandler } from "@modelcontextprotocol/se
 import { Hono } from "hono";
 import { readBody } from "./body.ts";
 import { readableBy } from "./cors.ts";
+import { finishAuthorization, type Authorizations } from "./callback.ts";
 import { passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
+import type { Log } from "../shared/log.ts";
 import { refuse } from "./refusal.ts";
 
 /** The routes of a deployment. */
@@ -11,11 +13,17 @@ export interface RouteOptions {
   readonly gate: GateOptions;
   readonly name: string;
   readonly version: string;
+  /** Where browsers come back to from authorization servers, when any connector sends them there. */
+  readonly authorizations?: Authorizations | undefined;
+  readonly log: Log;
 }
 
-/** `/mcp` behind the gate, `/health` and where to sign in before it; everything else is not here. */
+/**
+ * `/mcp` behind the gate; `/health`, where to sign in and the way back from authorizations before
+ * it; everything else is not here.
+ */
 export function createRoutes(options: RouteOptions): Hono {
-  const { gate, name, version } = options;
+  const { gate, name, version, authorizations } = options;
   const app = new Hono();
   app.use(async ({ req }, next) => refuseForeignHost(req.raw, gate) ?? next());
   app.all("/mcp", async ({ req }) =>
@@ -24,6 +32,7 @@ export function createRoutes(options: RouteOptions): Hono {
   app.all("/.well-known/oauth-protected-resource/*", async ({ req }, next) => {
     return gate.resource?.answer(req.raw) ?? next();
   });
+  if (authorizations !== undefined) addAuthorizations(app, authorizations, options);
   app.get("/health", ({ json }) => json({ status: "ok", name, version }));
   app.notFound(({ json }) => json({ error: "Not found: the MCP endpoint is /mcp." }, 404));
   app.onError((_, { json }) => json({ error: "The gateway failed to answer." }, 500));
@@ -41,4 +50,15 @@ async function answer(request: Request, { mcp, gate }: RouteOptions): Promise<Re
   if (body instanceof Response) return body;
   const authInfo = { token: "", clientId: passed.principal, scopes: [] };
   return mcp.fetch(request, { authInfo, parsedBody: body.json });
+}
+
+function addAuthorizations(app: Hono, authorizations: Authorizations, { log }: RouteOptions): void {
+  const report = (error: unknown, what: string) => log.fault(error, what);
+  app.all("/oauth/callback/:id", ({ req }) =>
+    finishAuthorization(req.raw, req.param("id"), authorizations, report),
+  );
+  app.get("/oauth/client.json", ({ json, notFound }) => {
+    const document = authorizations.clientDocument();
+    return document === undefined ? notFound() : json(document);
+  });
 }
