@@ -11,6 +11,13 @@ export const USAGE = `Usage: connecta <command> [options]
   tokens create NAME make a token for a caller and show it once
   tokens list        list the tokens that were made, never what they are
   tokens revoke ID   end a token at once
+  credentials ...    what connectors need from a person:
+    list [CONNECTOR]           what is there and what is missing
+    set CONNECTOR [FIELD]      hand it over: asked for unseen, or read from a pipe
+    test CONNECTOR             try it
+    remove CONNECTOR [FIELD]   take it away
+    rotate                     seal everything with the current vault key
+    key                        print a new vault key
 
 Options
   --config FILE      the deployment (connecta.config.mjs of this folder)
@@ -78,12 +85,31 @@ export type TokensCommand = Sources & { readonly name: "tokens"; readonly json: 
     | { readonly action: "revoke"; readonly token: string }
   );
 
+/** What can be done about credentials, with how many words may follow. */
+const CREDENTIALS = {
+  list: [0, 1],
+  set: [1, 2],
+  test: [1, 1],
+  remove: [1, 2],
+  rotate: [0, 0],
+  key: [0, 0],
+} as const satisfies Record<string, readonly [number, number]>;
+
+/** Credentials to look at or to hand over. */
+export interface CredentialsCommand extends Sources {
+  readonly name: "credentials";
+  readonly action: keyof typeof CREDENTIALS;
+  readonly connector: string | undefined;
+  readonly field: string | undefined;
+}
+
 /** What somebody at the command line wants. */
 export type Command =
   | ServeCommand
   | ToolsCommand
   | ActivityCommand
   | TokensCommand
+  | CredentialsCommand
   | { readonly name: "help" | "version" };
 
 /** A mistake of the person at the command line: one line, exit code 1. */
@@ -108,7 +134,7 @@ const ONLY = {
 } as const satisfies Record<string, readonly string[]>;
 
 /** The commands, and how many words may follow each. */
-const MOST = { serve: 0, dev: 0, tools: 1, activity: 0, tokens: 2 } as const;
+const MOST = { serve: 0, dev: 0, tools: 1, activity: 0, tokens: 2, credentials: 3 } as const;
 
 function isCommand(name: string | undefined): name is keyof typeof MOST {
   return name !== undefined && Object.hasOwn(MOST, name);
@@ -136,6 +162,7 @@ export function readCommand(argv: readonly string[], env: NodeJS.ProcessEnv): Co
   }
   const sources = { config: values.config, mcpConfigs: values["mcp-config"] ?? [] };
   if (name === "tokens") return readTokens(rest, values, sources);
+  if (name === "credentials") return { name, ...readCredentials(rest), ...sources };
   if (name === "tools") return { name, connector: rest[0], json: values.json ?? false, ...sources };
   if (name === "activity") return { name, ...readActivity(values), ...sources };
   return {
@@ -162,6 +189,22 @@ function readActivity(values: ReturnType<typeof parseCommandLine>["values"]) {
     throw new UsageError(`--limit must be a whole number between 1 and ${most}.`);
   }
   return { follow, json, connector, outcome, limit: count };
+}
+
+function readCredentials([action = "", connector, field]: readonly string[]) {
+  if (!isAction(action)) {
+    const actions = Object.keys(CREDENTIALS).join(", ");
+    throw new UsageError(`connecta credentials can: ${actions} (--help lists the options).`);
+  }
+  const [least, most] = CREDENTIALS[action];
+  const words = [connector, field].filter((word) => word !== undefined).length;
+  if (words < least) throw new UsageError(`connecta credentials ${action} needs a connector.`);
+  if (words > most) throw new UsageError(`connecta credentials ${action} takes fewer words.`);
+  return { action, connector, field };
+}
+
+function isAction(word: string): word is keyof typeof CREDENTIALS {
+  return Object.hasOwn(CREDENTIALS, word);
 }
 
 function parseCommandLine(argv: readonly string[]) {

@@ -1,9 +1,11 @@
+import { openDesk } from "../access/desk.ts";
 import { readConfig } from "../config.ts";
 import { UsageError, type ToolsCommand } from "./cli-command.ts";
 import { loadDeployment } from "./cli-deployment.ts";
 import { NO_EXECUTOR, write } from "./cli-print.ts";
 import { inspect, type Inspection } from "./inspect.ts";
 import { asText } from "./inspect-text.ts";
+import { withVault } from "./vault-key.ts";
 
 /**
  * Prints every tool of a deployment with its class; ends with exit code 1 when a connector could
@@ -12,7 +14,10 @@ import { asText } from "./inspect-text.ts";
 export async function tools(command: ToolsCommand): Promise<void> {
   const { config, warnings, refused } = await loadDeployment(command);
   // Checked as a server would, though nothing is run here.
-  const { connectors } = readConfig({ ...config, executor: config.executor ?? NO_EXECUTOR });
+  const given = withVault(config, process.env);
+  const ready = readConfig({ ...given, executor: config.executor ?? NO_EXECUTOR });
+  const { connectors } = ready;
+  openDesk(ready);
   for (const warning of warnings) console.error(`connecta: ${warning}`);
   const { connector: only } = command;
   const chosen = connectors.filter(({ id }) => only === undefined || id === only);

@@ -1,6 +1,7 @@
 import { activity } from "./cli-activity.ts";
 import { ConfigError } from "../config.ts";
 import { VERSION } from "../version.ts";
+import { credentials } from "./cli-credentials.ts";
 import { readCommand, USAGE, UsageError, type Command } from "./cli-command.ts";
 import { serve } from "./cli-serve.ts";
 import { tokens } from "./cli-tokens.ts";
@@ -26,6 +27,8 @@ function run(command: Command): void | Promise<void> {
       return tools(command);
     case "activity":
       return activity(command);
+    case "credentials":
+      return credentials(command);
     default:
       return serve(command);
   }

@@ -9,6 +9,7 @@ import { LIMITS } from "../shared/limits.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Peer } from "./metrics-page.ts";
 import { SourceThread } from "./source-thread.ts";
+import { withVault } from "./vault-key.ts";
 
 /** Where and how to listen. */
 export interface ListenOptions {
@@ -61,7 +62,8 @@ export async function listen(
   const counting = options.metrics ? await loadMetrics() : undefined;
   const measures = counting && new counting.Metrics(executor);
   const lent = { sources, measures, addresses };
-  const connecta = createConnecta({ ...withOwnName(config, hostname), executor }, lent);
+  const sealed = withVault(config, process.env);
+  const connecta = createConnecta({ ...withOwnName(sealed, hostname), executor }, lent);
   const page = measures && counting.metricsPage(measures, connecta.authenticate);
   const answers = [page, before, connecta.fetch];
   const server = createAdaptorServer({ fetch: firstOf(answers) }) as Server;
