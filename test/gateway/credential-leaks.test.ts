@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import type { LogEntry } from "../../server/shared/log.ts";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { openDesk, type CredentialDesk } from "../../server/access/desk.ts";
@@ -207,8 +208,9 @@ test.runIf(process.platform === "linux")(
     vi.stubEnv("CONNECTA_VAULT_KEY", KEY);
     const storage = memoryStorage();
     const executor = quickjsExecutor({ processes: 2 });
-    const onError = (error: Error) => told.lines.push(shown(error));
-    const config = { executor, storage, vault: { key: KEY }, onError };
+    const log = ({ message, fields, error }: LogEntry) =>
+      void told.lines.push(message, JSON.stringify(fields), ...(error ? [shown(error)] : []));
+    const config = { executor, storage, vault: { key: KEY }, log };
     const server = valueOf(await listen({ ...config, connectors: connectors() }, { port: 0 }));
     const desk = openDesk(readConfig({ ...config, connectors: connectors() }));
     if (desk === undefined) throw new Error("Every one of them needs a credential.");

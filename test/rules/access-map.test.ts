@@ -5,13 +5,18 @@ import { parse, sources, type Source } from "./tree.ts";
 const [page] = sources(/^documentation\/security\.md$/);
 const files = new Map(sources(/^(test|verify)\/.*\.test\.ts$/).map((file) => [file.path, file]));
 
-/** What rows of `| promise | mechanism | tests |` name, a group of tests being `` `path` title; title ``. */
-function namedBy(text: string): readonly (readonly [path: string, title: string])[] {
+type Named = readonly [path: string, title?: string];
+
+/**
+ * What rows of `| promise | mechanism | tests |` name, a group of tests being `` `path` title; title ``
+ * or, where a whole file shows it, `` `path` `` alone.
+ */
+function namedBy(text: string): readonly Named[] {
   const rows = text.matchAll(/^\| [^|]+ \| [^|]+ \| (`(?:test|verify)\/.+) \|$/gm);
   return [...rows].flatMap(([, cell = ""]) =>
-    cell.split("<br>").flatMap((group) => {
-      const [, path = "", titles = ""] = /^`([^`]+)` (.+)$/.exec(group) ?? [];
-      return titles.split("; ").map((title) => [path, title] as const);
+    cell.split("<br>").flatMap((group): readonly Named[] => {
+      const [, path = "", titles] = /^`([^`]+)`(?: (.+))?$/.exec(group) ?? [];
+      return titles?.split("; ").map((title): Named => [path, title]) ?? [[path]];
     }),
   );
 }
@@ -30,9 +35,9 @@ function missing(text: string): readonly string[] {
   return namedBy(text)
     .filter(([path, title]) => {
       const file = files.get(path);
-      return !file || !titlesOf(file).has(title);
+      return !file || (title !== undefined && !titlesOf(file).has(title));
     })
-    .map(([path, title]) => `${path} ${title}`);
+    .map((named) => named.join(" "));
 }
 
 describe("who gets in", () => {
@@ -47,5 +52,7 @@ describe("who gets in", () => {
     expect(missing(row("a page in a browser; no such test"))).toEqual([
       "test/http/browsers.test.ts no such test",
     ]);
+    expect(missing("| a | b | `test/http/browsers.test.ts` |")).toEqual([]);
+    expect(missing("| a | b | `test/http/none.test.ts` |")).toEqual(["test/http/none.test.ts"]);
   });
 });
