@@ -65,4 +65,61 @@ describe("permits", () => {
     expect(await waiting).toEqual({ ok: false, reason: "closed" });
     expect(await permits.acquire()).toEqual({ ok: false, reason: "closed" });
   });
+
+  test("a caller may ask for several units; nobody overtakes whoever waits for many", async () => {
+    const permits = new Permits({ active: 4, queued: 4, waitMs: 1_000 });
+    const two = await permits.acquire(undefined, { units: 2 });
+    const order: string[] = [];
+    const four = permits.acquire(undefined, { units: 4 }).then((held) => (order.push("4"), held));
+    const one = permits.acquire().then((held) => (order.push("1"), held));
+    await Promise.resolve();
+    expect([permits.active, permits.waiting, order]).toEqual([2, 2, []]);
+    if (two.ok) two.release();
+    const held = await four;
+    expect([permits.active, order]).toEqual([4, ["4"]]);
+    if (held.ok) held.release();
+    await one;
+    expect(order).toEqual(["4", "1"]);
+  });
+
+  test("those behind one that gives up get what it stood before", async () => {
+    const permits = new Permits({ active: 2, queued: 2, waitMs: 1_000 });
+    await taken(permits);
+    const leaving = new AbortController();
+    const two = permits.acquire(leaving.signal, { units: 2 });
+    const one = permits.acquire();
+    leaving.abort();
+    expect((await two).ok).toBe(false);
+    expect((await one).ok).toBe(true);
+  });
+
+  test("a permit shrinks for others, grows only into what is free, and may be corrected", async () => {
+    const permits = new Permits({ active: 10, queued: 1, waitMs: 1_000 });
+    const first = permits.take(8);
+    expect(permits.take(3)).toBeUndefined();
+    const waiting = permits.acquire(undefined, { units: 6 });
+    expect(first?.resize(4)).toBe(true);
+    expect((await waiting).ok).toBe(true);
+    expect(first?.resize(5)).toBe(false);
+    expect(permits.active).toBe(10);
+    first?.correct(7);
+    expect(permits.active).toBe(13);
+    first?.release();
+    expect(first?.resize(1)).toBe(false);
+    first?.correct(9);
+    expect(permits.active).toBe(6);
+  });
+
+  test("a caller's own bound of waiting replaces that of the queue", async () => {
+    vi.useFakeTimers();
+    try {
+      const permits = new Permits({ active: 1, queued: 1, waitMs: 5_000 });
+      await taken(permits);
+      const waiting = permits.acquire(undefined, { waitMs: 20 });
+      vi.advanceTimersByTime(20);
+      expect(await waiting).toEqual({ ok: false, reason: "timeout" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 });
