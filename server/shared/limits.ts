@@ -34,6 +34,17 @@ export const EXECUTE_LIMITS = {
 /** The `execute` options with their numbers. */
 export type ExecuteLimits = { readonly [K in keyof typeof EXECUTE_LIMITS]: number };
 
+/** Limits of requests, each an option under `http`. */
+export const HTTP_LIMITS = {
+  maxRequests: limit(256, "count", "requests at once; a program gives its place back for a run"),
+  maxQueuedRequests: limit(256, "count", "waiting beyond this only hides overload"),
+  queueTimeoutMs: limit(5_000, "ms", "a client would rather hear that it is busy"),
+  bodyTimeoutMs: limit(10_000, "ms", "a body that comes slower holds a place that others need"),
+} as const satisfies Record<string, Limit>;
+
+/** The limits of requests with their numbers. */
+export type HttpLimits = { readonly [K in keyof typeof HTTP_LIMITS]: number };
+
 /** Bounds of the gateway that no option changes. */
 export const LIMITS = {
   returnChars: limit(24_000, "characters", "a return value is context: it is paid for by tokens"),
@@ -49,6 +60,22 @@ export const LIMITS = {
   callTimeoutMs: limit(30_000, "ms", "call_tool, where nothing else is asked for"),
   maxCallTimeoutMs: limit(120_000, "ms", "the longest timeoutMs a caller may ask for"),
   requestBodyBytes: limit(4 * 1024 * 1024 + 64 * 1024, "bytes", "one argument and its envelope"),
+  jsonDepth: limit(256, "count", "levels of a large JSON text; deeper ones are slow to read"),
+  jsonContainers: limit(
+    250_000,
+    "count",
+    "objects and lists of a large JSON text, for the same reason",
+  ),
+  jsonMembers: limit(50_000, "count", "members of one object of a large JSON text: a list has any"),
+  answersInFlightBytes: limit(64 * 1024 * 1024, "bytes", "answers on their way into all programs"),
+  argumentsInFlightBytes: limit(
+    32 * 1024 * 1024,
+    "bytes",
+    "arguments of calls under way in programs",
+  ),
+  answerStallMs: limit(60_000, "ms", "a client that takes nothing of its answer is gone"),
+  queuedCalls: limit(256, "calls", "waiting for one connector; beyond this it only hides overload"),
+  partitions: limit(256, "count", "callers that one connector's limits tell apart at once"),
   searchBytes: limit(256_000, "bytes", "one page of discovery inside a program"),
   schemaTextBytes: limit(1_024, "bytes", "one compact schema in discovery"),
   descriptionChars: limit(160, "characters", "a description in discovery"),
@@ -85,7 +112,15 @@ export const LIMITS = {
 
 /** The default numbers of {@link EXECUTE_LIMITS}, ready to be overridden by a deployment. */
 export function defaultExecuteLimits(): ExecuteLimits {
-  return Object.fromEntries(
-    Object.entries(EXECUTE_LIMITS).map(([name, { value }]) => [name, value]),
-  ) as ExecuteLimits;
+  return numbers(EXECUTE_LIMITS);
+}
+
+/** The same of {@link HTTP_LIMITS}. */
+export function defaultHttpLimits(): HttpLimits {
+  return numbers(HTTP_LIMITS);
+}
+
+function numbers<K extends string>(table: Readonly<Record<K, Limit>>): Record<K, number> {
+  const entries = Object.entries<Limit>(table).map(([name, { value }]) => [name, value]);
+  return Object.fromEntries(entries) as Record<K, number>;
 }

@@ -41,6 +41,8 @@ describe("limits", () => {
     ["a call's default is allowed", gateway.callTimeoutMs, gateway.maxCallTimeoutMs],
     ["logs are less than a result", gateway.logChars, gateway.returnChars],
     ["a fresh catalog is not stale", gateway.catalogFreshMs, gateway.catalogStaleMs],
+    ["a largest answer fits those in flight", program.maxResultBytes, gateway.answersInFlightBytes],
+    ["so do arguments", program.maxArgumentBytes, gateway.argumentsInFlightBytes],
     ["a page of discovery fits a program", gateway.searchBytes, program.maxResultBytes],
     ["an inline result fits the stash", gateway.inlineResultBytes, gateway.stashBytes],
   ])("%s", (_, smaller, larger) => {
