@@ -9,18 +9,22 @@ import { clocked } from "../invoke/times.ts";
 import type { Provider } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { toJson } from "../shared/json.ts";
+import { shapeProblem } from "../shared/json-shape.ts";
 import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
 import { clampUtf8, utf8Length } from "../shared/text.ts";
 import type { Manifest } from "../view/protocol.ts";
-import { carry, tooLarge } from "./carry.ts";
+import { gather } from "./batch.ts";
+import { carry } from "./carry.ts";
 import { Emitted } from "./emitted.ts";
+import type { Room, Share } from "./in-flight.ts";
 import type { Meter, Operation } from "./meter.ts";
 import { batchReply, refusal, reply, type Answer } from "./reply.ts";
 import type { Rests } from "./rests.ts";
+import { Transit, type TransitHost } from "./transit.ts";
 
 /** What a deployment lends to every run. */
-export interface BridgeHost {
+export interface BridgeHost extends TransitHost {
   readonly catalogs: Catalogs;
   readonly invoker: Invoker;
   readonly rests: Rests;
@@ -38,6 +42,8 @@ type Args = readonly unknown[];
 interface Reply {
   readonly text: string;
   readonly bytes: number;
+  /** What it takes of the memory of all, until it has left. */
+  readonly room?: Room;
 }
 
 const DONE: Reply = { text: reply({ kind: "json", text: "null", bytes: 0 }), bytes: 0 };
@@ -45,6 +51,7 @@ const DONE: Reply = { text: reply({ kind: "json", text: "null", bytes: 0 }), byt
 /** The host's side of one run's bridge: budgets, dispatch, and a record of failures it issued. */
 export class Bridge {
   readonly emitted: Emitted;
+  readonly transit: Transit;
   /** Failures handed into the run, by the id that its typed errors carry. */
   readonly issued = new Map<number, Failure>();
   readonly #host: BridgeHost;
@@ -63,6 +70,7 @@ export class Bridge {
     this.#limits = limits;
     this.#scope = scope;
     this.#meter = meter;
+    this.transit = new Transit(host, limits.hostCallTimeoutMs, scope.signal);
     this.emitted = new Emitted(limits.maxEmittedBytes, limits.maxEmittedBlocks);
   }
 
@@ -90,16 +98,19 @@ export class Bridge {
     return async (json) => {
       const bytes = typeof json === "string" ? utf8Length(json) : 0;
       const end = this.#meter?.begin(name, bytes);
-      const doing = this.#guarded(name, async () => {
-        const args = this.#readArgs(name, json, bytes);
-        return args.ok ? work(args.value) : args;
-      });
+      const doing = this.#guarded(name, () =>
+        this.transit.holding(isRich(name) ? 0 : bytes, async () => {
+          const args = this.#readArgs(name, json, bytes);
+          return args.ok ? work(args.value) : args;
+        }),
+      );
       this.#underWay.set(doing, name);
       const done = await doing;
       // A program that has returned meanwhile does not hear of its refused block: finish() tells.
       if (!done.ok && isRich(name)) await pause();
       this.#underWay.delete(doing);
       end?.(done.ok ? done.value.bytes : 0);
+      this.transit.leave(done.ok ? done.value.room : undefined);
       return done.ok ? done.value.text : this.#issue(done.failure);
     };
   }
@@ -145,9 +156,14 @@ export class Bridge {
     const { maxArgumentBytes, maxEmittedBytes } = this.#limits;
     // What is emitted is measured against its own budget, once it is read.
     const max = rich ? maxEmittedBytes + ENVELOPE_BYTES : maxArgumentBytes;
+    const text = typeof json === "string" && bytes <= max ? json : undefined;
+    const problem = rich || text === undefined ? undefined : shapeProblem(text);
+    if (problem !== undefined) {
+      return fail("invalid_args", `What is given to connecta.${name} ${problem}.`);
+    }
     let parsed: unknown;
     try {
-      parsed = typeof json === "string" && bytes <= max ? JSON.parse(json) : undefined;
+      parsed = text === undefined ? undefined : JSON.parse(text);
     } catch {
       parsed = undefined;
     }
@@ -205,15 +221,19 @@ export class Bridge {
   }
 
   async #discovery(work: () => Promise<Outcome<object>>): Promise<Outcome<Reply>> {
-    const done = await clocked(this.#meter, "catalogMs", work);
-    if (done.ok) {
-      const json = toJson(done.value, "The answer of discovery");
-      if (!json.ok) return json;
-      const text = json.value;
-      return replied({ kind: "json", text, bytes: utf8Length(text) });
-    }
-    const attempt = { address: done.failure.connector ?? "" };
-    return { ok: false, failure: withRecovery(done.failure, "inside", attempt) };
+    return this.transit.within(1, async (room) => {
+      const done = await clocked(this.#meter, "catalogMs", work);
+      if (done.ok) {
+        const json = toJson(done.value, "The answer of discovery");
+        if (!json.ok) return json;
+        const text = json.value;
+        const bytes = utf8Length(text);
+        const refused = room.hold(bytes);
+        return refused ? { ok: false, failure: refused } : replied({ kind: "json", text, bytes });
+      }
+      const attempt = { address: done.failure.connector ?? "" };
+      return { ok: false, failure: withRecovery(done.failure, "inside", attempt) };
+    });
   }
 
   async #callArgs(args: Args): Promise<Outcome<Reply>> {
@@ -223,8 +243,18 @@ export class Bridge {
     }
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
-    const answer = await this.#call(address, values);
-    return answer.ok ? replied(answer.value) : answer;
+    return this.#one(address, values);
+  }
+
+  #one(
+    address: string,
+    values: unknown,
+    shortcut?: Invocation["shortcut"],
+  ): Promise<Outcome<Reply>> {
+    return this.transit.within(1, async (room) => {
+      const answer = await this.#call(address, values, room.waitedMs, room, shortcut);
+      return answer.ok ? replied(answer.value) : answer;
+    });
   }
 
   async #shortcut(args: Args): Promise<Outcome<Reply>> {
@@ -234,8 +264,7 @@ export class Bridge {
     }
     const spent = this.#spendCalls(1);
     if (spent) return { ok: false, failure: spent };
-    const answer = await this.#call(`${connector}.${property}`, values, { connector, property });
-    return answer.ok ? replied(answer.value) : answer;
+    return this.#one(`${connector}.${property}`, values, { connector, property });
   }
 
   async #batch(args: Args): Promise<Outcome<Reply>> {
@@ -253,28 +282,24 @@ export class Bridge {
     }
     const spent = this.#spendCalls(calls.length);
     if (spent) return { ok: false, failure: spent };
-    const done = await Promise.all(
-      calls.map(async ({ address, args: values }) => ({
-        address,
-        answer: await this.#call(address, values),
-      })),
-    );
     const { maxResultBytes } = this.#limits;
-    let bytes = 0;
-    const entries = done.map(({ address, answer }) => {
-      const name = clampUtf8(address, ECHO_BYTES);
-      if (!answer.ok) return { address: name, answer };
-      bytes += answer.value.bytes;
-      // All answers of a batch cross the bridge together, under the bound of one.
-      if (bytes <= maxResultBytes) return { address: name, answer };
-      return { address: name, answer: tooLarge(address, answer.value.bytes, maxResultBytes) };
+    return this.transit.within(calls.length, async (room) => {
+      const { entries, bytes } = await gather(calls, maxResultBytes, room, (call, share) =>
+        this.#call(call.address, call.args, room.waitedMs, share),
+      );
+      const named = entries.map(({ address, answer }) => ({
+        address: clampUtf8(address, ECHO_BYTES),
+        answer,
+      }));
+      return ok({ text: batchReply(named), bytes });
     });
-    return ok({ text: batchReply(entries), bytes });
   }
 
   #call(
     address: string,
     args: unknown,
+    waitedMs: number,
+    share: Share,
     shortcut?: Invocation["shortcut"],
   ): Promise<Outcome<Answer>> {
     const { invoker, rests } = this.#host;
@@ -288,13 +313,13 @@ export class Bridge {
         surface: "inside",
         source: "execute_code",
         runId: this.#runId,
-        timeoutMs: hostCallTimeoutMs,
+        timeoutMs: Math.max(1, Math.round(hostCallTimeoutMs - waitedMs)),
         maxRetries: 0,
         times: this.#meter,
       },
       this.#scope,
       ({ connector, tool, result }) =>
-        carry(`${connector.id}.${tool.name}`, result, maxResultBytes, rests),
+        carry(`${connector.id}.${tool.name}`, result, maxResultBytes, rests, share),
     );
   }
 

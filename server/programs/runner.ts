@@ -14,6 +14,7 @@ import { Bridge, type BridgeHost } from "./bridge.ts";
 import type { EmittedBlock } from "./emitted.ts";
 import { joinLogs, truncated, type FailureEnvelope, type SuccessEnvelope } from "./envelope.ts";
 import type { GuestConfig } from "./guest.ts";
+import { InFlight } from "./in-flight.ts";
 import { Meter } from "./meter.ts";
 import { executorFailure, readOutcome } from "./outcome.ts";
 import { Rests } from "./rests.ts";
@@ -31,7 +32,7 @@ export type Run =
   | { readonly ok: false; readonly envelope: FailureEnvelope };
 
 /** What the runner needs of a deployment. */
-export interface RunnerOptions extends Omit<BridgeHost, "rests"> {
+export interface RunnerOptions extends Pick<BridgeHost, "catalogs" | "invoker"> {
   readonly connectors: readonly Connector[];
   readonly executor: Executor;
   readonly limits: ExecuteLimits;
@@ -78,7 +79,13 @@ export class Runner {
   constructor(options: RunnerOptions) {
     const { limits, connectors } = options;
     this.#options = options;
-    this.#host = { catalogs: options.catalogs, invoker: options.invoker, rests: new Rests() };
+    this.#host = {
+      catalogs: options.catalogs,
+      invoker: options.invoker,
+      rests: new Rests(),
+      inFlight: new InFlight(limits),
+      tellsAnswersSent: options.executor.tellsAnswersSent ?? false,
+    };
     this.#permits = new Permits({
       active: limits.maxRuns,
       queued: limits.maxQueuedRuns,
@@ -119,6 +126,7 @@ export class Runner {
     const live: Live = { code, sourceBytes, bridge, meter, scope: own, logs: undefined };
     const ended = await this.#execute(live);
     if (ended.ok) live.logs = [...(live.logs ?? []), ...(await bridge.finish())];
+    bridge.transit.close();
     unlisten();
     running.abort();
     const { blocks, payload } = bridge.emitted;
@@ -150,6 +158,13 @@ export class Runner {
     return this.#permits;
   }
 
+  /** The same with what their host calls have on the way. */
+  get load() {
+    const { active, waiting } = this.#permits;
+    const { bytes, waiting: waitingCalls } = this.#host.inFlight.load;
+    return { active, waiting, waitingCalls, bytesInFlight: bytes };
+  }
+
   /** Refuses runs that wait or come later. */
   close(): void {
     this.#permits.close();
@@ -168,6 +183,7 @@ export class Runner {
     const program = await this.#read(live);
     if (!program.ok) return program;
     const asked = meter?.elapsedMs ?? 0;
+    scope.handOver?.();
     const admission = await this.#permits.acquire(scope.signal);
     if (meter) meter.admissionMs = meter.elapsedMs - asked;
     sawAdmission(scope, "runs", admission);
@@ -196,6 +212,7 @@ export class Runner {
         await this.#options.executor.execute(wrapped, [bridge.provider(this.#prelude)], {
           signal,
           limits: this.#sandboxLimits,
+          onAnswerSent: () => bridge.transit.sent(),
           onFailure: (reported) => (ended ??= reported),
           ...(meter && { onTimings: (timings) => (meter.timings = timings) }),
         }),

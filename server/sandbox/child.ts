@@ -225,11 +225,11 @@ export class SandboxProcess implements Candidate {
     const { index, call, kind, payload } = parts;
     const reply = job.call(index, kind, payload);
     if (reply === undefined) return this.kill();
-    void reply.then((outcome) => {
+    void reply.then(({ wasCalled, ...outcome }) => {
       if (job.ended) return;
       const frame = encodeFrame({ type: FRAME.reply, run: job.id, call, ...outcome });
       this.#watch.sent(job.id, { ...job.limits, bytes: frame.length });
-      this.#launched.channel.write(frame);
+      this.#launched.channel.write(frame, wasCalled ? () => job.sent() : undefined);
     });
   }
 

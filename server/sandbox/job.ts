@@ -15,6 +15,11 @@ declare global {
 /** The part of a frame that carries a host function's outcome. */
 export type Reply = Required<Pick<FrameParts, "kind" | "payload">>;
 
+/** An outcome, and whether the function was called at all. */
+export interface Answered extends Reply {
+  readonly wasCalled: boolean;
+}
+
 interface HostFunction {
   readonly name: string;
   readonly call: (...args: unknown[]) => unknown;
@@ -80,7 +85,7 @@ export class Job {
   }
 
   /** Calls a host function; `undefined` when the guest's process named none that exists. */
-  call(index: number, kind: number, payload: string): Promise<Reply> | undefined {
+  call(index: number, kind: number, payload: string): Promise<Answered> | undefined {
     const found = this.#functions[index];
     if (found === undefined) return undefined;
     return this.#call(found, kind, payload);
@@ -108,13 +113,20 @@ export class Job {
     this.#options.onTimings?.({ setupMs, cpuMs });
   }
 
-  async #call({ name, call }: HostFunction, kind: number, payload: string): Promise<Reply> {
+  /** An answer of a host function is no longer in this process. */
+  sent(): void {
+    this.#options.onAnswerSent?.();
+  }
+
+  async #call({ name, call }: HostFunction, kind: number, payload: string): Promise<Answered> {
+    let wasCalled = false;
     try {
       const args: unknown = kind === KIND.text ? [payload] : JSON.parse(payload);
-      if (!Array.isArray(args)) return errorReply("The arguments of the call are not a list.");
-      return this.#bounded(name, valueReply(await call(...args)));
+      if (!Array.isArray(args)) throw new TypeError("The arguments of the call are not a list.");
+      wasCalled = true;
+      return { ...this.#bounded(name, valueReply(await call(...args))), wasCalled };
     } catch (error) {
-      return errorReply(error instanceof Error ? error.message : String(error));
+      return { ...errorReply(error instanceof Error ? error.message : String(error)), wasCalled };
     }
   }
 

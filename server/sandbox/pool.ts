@@ -38,6 +38,7 @@ export interface QuickJsOptions {
 /** Runs programs in QuickJS, in a few processes that carry many runs each. */
 export class QuickJsExecutor implements Executor {
   readonly name = "quickjs";
+  readonly tellsAnswersSent = true;
   readonly #entry: string;
   readonly #inherited = inheritedDescriptors();
   readonly #size: number;

@@ -1,4 +1,5 @@
 import type { CredentialNeed, Credentials } from "./credentials.ts";
+import type { CallLimits } from "./call-limits.ts";
 import type { ExecuteLimits } from "./limits.ts";
 import type { Failure, Outcome } from "./failure.ts";
 import type { Scope } from "./scope.ts";
@@ -73,6 +74,8 @@ export interface Connector {
   readonly staticCatalog?: boolean;
   /** Applied once, where a catalog is made: `listTools` gives the tools as they are. */
   readonly policy?: ToolPolicy;
+  /** How much it may be asked for; applied where a call is attempted. */
+  readonly limits?: CallLimits;
   listTools(scope: Scope): Promise<Outcome<readonly Tool[]>>;
   callTool(name: string, args: unknown, scope: Scope): Promise<Outcome<ToolResult>>;
   /**
@@ -134,11 +137,15 @@ export interface ExecuteOptions {
   /** Called at most once, before `execute` resolves, when the run itself was ended. */
   readonly onFailure?: (failure: Failure) => void;
   readonly onTimings?: (timings: RunTimings) => void;
+  /** Called once for each answer of a host function, in their order, when it left the process. */
+  readonly onAnswerSent?: () => void;
 }
 
 /** Runs one program in isolation. */
 export interface Executor {
   readonly name?: string;
+  /** Whether it calls {@link ExecuteOptions.onAnswerSent}: until then an answer takes memory. */
+  readonly tellsAnswersSent?: boolean;
   execute(code: string, providers: Provider[], options?: ExecuteOptions): Promise<ExecuteResult>;
   /** Told once what all runs of a deployment have in common, so that it can get ready for them. */
   prepare?(providers: readonly Provider[], limits: ExecuteLimits): void;

@@ -185,6 +185,14 @@ function inside(container: object): string {
   return JSON.stringify(container).slice(1, -1);
 }
 
+/**
+ * Roughly how long the JSON text of a value is, in characters, without writing it.
+ * @param max where it stops looking: a larger value is said to be one more
+ */
+export function roughLength(value: unknown, max: number): number {
+  return Math.min(max + 1, max - weigh(value, max));
+}
+
 const CONTAINER_CHARS = 8;
 const SCALAR_CHARS = 6;
 const MAX_WEIGHED_DEPTH = 64;

@@ -13,6 +13,8 @@ export interface Scope {
   /** Who calls, as inbound auth established it; `anonymous` without auth. */
   readonly principal: string;
   readonly requestId: string;
+  /** Gives the request's permit back: what follows is admitted on its own. */
+  handOver?(): void;
   /** Tells the operator of a fault that the caller must not see, and what it happened to. */
   report(error: unknown, what: string): void;
   /** Where this work is observed; nobody looks when it is absent. */

@@ -6,8 +6,9 @@ import { fail, ok } from "../../server/shared/failure.ts";
 
 const text = (value: string) => ({ type: "text", text: value });
 const mcp = (...texts: string[]) => ({ kind: "mcp" as const, content: texts.map(text) });
+const ROOM = { hold: () => undefined, correct: () => undefined };
 const carried = (result: Parameters<typeof carry>[1], maxBytes = 1_000) =>
-  carry("crm.read", result, maxBytes, new Rests());
+  carry("crm.read", result, maxBytes, new Rests(), ROOM);
 
 describe("what a program gets of a tool result", () => {
   test.each([

@@ -104,6 +104,19 @@ const data = api({
       object({ count: { type: "integer", minimum: 0, maximum: 10_000_000 } }),
       ({ count }) => "x".repeat(count),
     ),
+    later: read(
+      "A text of so many bytes, once the key is opened.",
+      object({ key, count: { type: "integer", minimum: 0, maximum: 10_000_000 } }),
+      async (args, { signal }) => {
+        await gateOf(args.key).hold(signal);
+        return "x".repeat(args.count);
+      },
+    ),
+    holding: read(
+      "Waits with a text.",
+      object({ key, text: { type: "string" } }),
+      (args, { signal }) => gateOf(args.key).hold(signal),
+    ),
     echo: read("Its arguments.", { type: "object" }, (args) => args),
     keys: read("What its arguments look like from inside.", { type: "object" }, (args) => ({
       keys: Object.keys(args),

@@ -16,10 +16,13 @@ const READY = /^listening (http:\/\/\S+)$/m;
 
 /**
  * Starts `connecta serve` on any free port.
+ * @param heapMb what the server's own heap may grow to, in MB
  * @throws with what it printed when it ends before it listens
  */
-export async function startDeployment(): Promise<Deployment> {
-  const args = [`${ROOT}scripts/connecta.mjs`, "serve", "--config", CONFIG, "--port", "0"];
+export async function startDeployment(heapMb?: number): Promise<Deployment> {
+  const bound = heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`];
+  const serve = [`${ROOT}scripts/connecta.mjs`, "serve", "--config", CONFIG, "--port", "0"];
+  const args = [...bound, ...serve];
   const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "pipe"] });
   let printed = "";
   child.stderr.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
