@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { callLimitsProblem, type CallLimits } from "../shared/call-limits.ts";
 import type {
   Connector,
   JsonSchema,
@@ -79,6 +80,8 @@ export interface ApiOptions {
     /** Finds out whether it works; throws a {@link ToolError} when it does not. */
     test?(context: ToolContext): unknown;
   };
+  /** How much the handlers may be asked for: calls at once, and in a stretch of time. */
+  readonly limits?: CallLimits;
   readonly tools: Readonly<Record<string, ApiToolInput>>;
 }
 
@@ -102,7 +105,7 @@ interface Entry {
   readonly handler: (args: never, context: ToolContext) => unknown;
 }
 
-const OPTIONS = "id title description usageGuide baseUrl fetch credential tools".split(" ");
+const OPTIONS = "id title description usageGuide baseUrl fetch credential limits tools".split(" ");
 
 /**
  * Makes a connector from functions of this process.
@@ -122,6 +125,8 @@ export function api(options: ApiOptions): Connector {
   if (typeof options.tools !== "object" || options.tools === null) {
     throw new TypeError(`api(${id}).tools is missing: give { toolName: { ... } }.`);
   }
+  const problem = callLimitsProblem(options.limits);
+  if (problem !== undefined) throw new TypeError(`api(${id}).${problem}.`);
   const bounds = fetchBounds(options);
   const entries = new Map<string, Entry>();
   for (const [name, definition] of Object.entries(options.tools)) {
@@ -137,6 +142,7 @@ export function api(options: ApiOptions): Connector {
     ...(options.description !== undefined && { description: options.description }),
     ...(options.usageGuide !== undefined && { usageGuide: options.usageGuide }),
     ...caller.credentials(),
+    ...(options.limits !== undefined && { limits: options.limits }),
     listTools: () => Promise.resolve(ok(tools)),
     callTool: async (name, args, scope) => {
       const found = entries.get(name);

@@ -10,10 +10,11 @@ import {
   type FailureCode,
   type Outcome,
 } from "../shared/failure.ts";
-import { observed, type CallSubject } from "../shared/observation.ts";
+import { observed, type CallSubject, type QueueState } from "../shared/observation.ts";
 import { compileForeignSchema, compileSchema, type CompiledSchema } from "../shared/schema.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
+import { Admission } from "./admission.ts";
 import { Recorder } from "./recorder.ts";
 import { withRecovery, type Surface } from "./recovery.ts";
 import { clocked, type CallTimes } from "./times.ts";
@@ -69,12 +70,40 @@ const MAX_RETRY_AFTER_MS = 10_000;
 export class Invoker {
   readonly #catalogs: Catalogs;
   readonly #recorder: Recorder;
+  readonly #admission: Admission;
   readonly #schemas = new WeakMap<Tool, CompiledSchema>();
 
-  /** @param recorder told of every call; without one none is recorded */
-  constructor(catalogs: Catalogs, recorder = new Recorder()) {
+  /**
+   * @param recorder told of every call; without one none is recorded
+   * @param connectors those whose limits hold
+   */
+  constructor(
+    catalogs: Catalogs,
+    recorder = new Recorder(),
+    connectors: readonly Connector[] = [],
+  ) {
     this.#catalogs = catalogs;
     this.#recorder = recorder;
+    this.#admission = new Admission(connectors);
+  }
+
+  /** Calls under way and waiting, by connector. */
+  get load(): Readonly<Record<string, QueueState>> {
+    return this.#admission.load;
+  }
+
+  /** The same of all of them together, as it is when somebody looks. */
+  get queue(): QueueState {
+    const total = (name: keyof QueueState) =>
+      Object.values(this.load).reduce((sum, load) => sum + load[name], 0);
+    return {
+      get active() {
+        return total("active");
+      },
+      get waiting() {
+        return total("waiting");
+      },
+    };
   }
 
   /**
@@ -126,7 +155,12 @@ export class Invoker {
     const target = targetOf(call, resolved.value);
     const refused = classify(target, call.access) ?? this.#validate(target);
     if (refused) return { ok: false, failure: refused };
-    return retried(target, course, scope, () => attempt(target, course.seen, scope));
+    const { connector, timeoutMs } = target;
+    return retried(target, course, scope, () =>
+      this.#admission.admit(connector, timeoutMs, scope, (leftMs) =>
+        attempt(target, leftMs, course.seen, scope),
+      ),
+    );
   }
 
   async #resolve({ address, shortcut }: Invocation, scope: Scope): Promise<Outcome<Resolution>> {
@@ -207,8 +241,13 @@ function classify({ address, readOnly }: Target, access: Invocation["access"]) {
 }
 
 /** One attempt under its deadline; the connector adds its own credential. */
-function attempt(target: Target, seen: CallSubject, scope: Scope): Promise<Outcome<ToolResult>> {
-  const { connector, tool, address, args, timeoutMs, times } = target;
+function attempt(
+  target: Target,
+  timeoutMs: number,
+  seen: CallSubject,
+  scope: Scope,
+): Promise<Outcome<ToolResult>> {
+  const { connector, tool, address, args, times } = target;
   return clocked(times, "connectorMs", () =>
     withDeadline(scope, timeoutMs, address, (inner) => {
       seen.attempts++;

@@ -1,3 +1,4 @@
+import { callLimitsProblem, type CallLimits } from "../../shared/call-limits.ts";
 import type { ToolPolicy } from "../../shared/contracts.ts";
 import { policyProblem } from "../../shared/policy.ts";
 import { clampUtf8 } from "../../shared/text.ts";
@@ -11,6 +12,7 @@ interface Own extends ToolPolicy {
   readonly description?: string;
   readonly usageGuide?: string;
   readonly timeoutMs?: number;
+  readonly limits?: CallLimits;
 }
 
 /** A server on the network, as `remoteMcp` takes it. */
@@ -44,7 +46,8 @@ export type ReadEnvFile = (path: string) => Readonly<Record<string, string>> | s
 const OF_THE_PROTOCOL = /^(?:accept|host|connection|transfer-encoding|content-.*|mcp-.*)$/i;
 
 /** What of a definition is read, by what becomes of it. */
-const OWN = ["title", "description", "usageGuide", "timeoutMs", "readOnly", "approval", "hide"];
+const TEXTS = ["title", "description", "usageGuide"];
+const OWN = [...TEXTS, "timeoutMs", "limits", "readOnly", "approval", "hide"];
 const REMOTE = ["url", "serverUrl", "httpUrl", "headers", "protocol"];
 const TIMES = ["idleMs", "startTimeoutMs"];
 const PROCESS = ["command", "args", "env", "envFile", "cwd", ...TIMES];
@@ -86,6 +89,8 @@ function readFields(
   // Checked before they are joined with what a deployment says: here they may be anything.
   const problem = policyProblem(own);
   if (problem !== undefined) return none(`cannot be classified: ${problem}`);
+  const limitsProblem = callLimitsProblem(own.limits);
+  if (limitsProblem !== undefined) return none(`cannot be bounded: ${limitsProblem}`);
   if (transport === "remote") return readRemote(fields, own, expansion, remark);
   return readProcess(fields, own, expansion, readEnvFile);
 }

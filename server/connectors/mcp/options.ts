@@ -1,3 +1,4 @@
+import { callLimitsProblem, type CallLimits } from "../../shared/call-limits.ts";
 import type { Connector, ToolPolicy } from "../../shared/contracts.ts";
 
 /** What every connector to an MCP server can be told. */
@@ -9,6 +10,8 @@ export interface McpOptions extends ToolPolicy {
   readonly usageGuide?: string;
   /** Milliseconds that one call may take, where its caller would wait longer. */
   readonly timeoutMs?: number;
+  /** How much the server may be asked for: calls at once, and in a stretch of time. */
+  readonly limits?: CallLimits;
   /** Bytes that one answer may have, after decompression; 32 MiB when omitted. */
   readonly maxResponseBytes?: number;
 }
@@ -18,12 +21,12 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 
 type Description = Pick<
   Connector,
-  "id" | "kind" | "title" | "description" | "usageGuide" | "policy"
+  "id" | "kind" | "title" | "description" | "usageGuide" | "policy" | "limits"
 >;
 
 /** The part of a connector that its options say. */
 export function described(options: McpOptions): Description {
-  const { id, title, description, usageGuide, readOnly, approval, hide } = options;
+  const { id, title, description, usageGuide, limits, readOnly, approval, hide } = options;
   const policy: ToolPolicy = {
     ...(readOnly !== undefined && { readOnly }),
     ...(approval !== undefined && { approval }),
@@ -35,6 +38,7 @@ export function described(options: McpOptions): Description {
     ...(title !== undefined && { title }),
     ...(description !== undefined && { description }),
     ...(usageGuide !== undefined && { usageGuide }),
+    ...(limits !== undefined && { limits }),
     ...(Object.keys(policy).length > 0 && { policy }),
   };
 }
@@ -55,6 +59,8 @@ export function checkMcp(maker: string, options: McpOptions): number {
     if (value === undefined || typeof value === "string") continue;
     throw new TypeError(`${at}.${name} is no text.`);
   }
+  const problem = callLimitsProblem(options.limits);
+  if (problem !== undefined) throw new TypeError(`${at}.${problem}.`);
   const { timeoutMs, maxResponseBytes = MAX_RESPONSE_BYTES } = options;
   if (timeoutMs !== undefined) checkCount(`${at}.timeoutMs`, timeoutMs, "milliseconds");
   checkCount(`${at}.maxResponseBytes`, maxResponseBytes, "bytes");
