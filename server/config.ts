@@ -4,6 +4,7 @@ import { isSafeAddress } from "./access/inbound/oauth-options.ts";
 import type { Authenticate, Report } from "./access/inbound/verdict.ts";
 import { readVaultKeys, type VaultOptions } from "./access/keys.ts";
 import { ENDPOINT, ProtectedResource } from "./http/protected-resource.ts";
+import { callLimitsProblem } from "./shared/call-limits.ts";
 import { isConnectorId, isReserved } from "./shared/connector-id.ts";
 import type { ActivityStore } from "./shared/activity.ts";
 import type { Connector, Executor } from "./shared/contracts.ts";
@@ -11,9 +12,12 @@ import { memoryActivity } from "./shared/drivers/activity-memory.ts";
 import { identifier } from "./shared/identifier.ts";
 import {
   defaultExecuteLimits,
+  defaultHttpLimits,
   EXECUTE_LIMITS,
+  HTTP_LIMITS,
   LIMITS,
   type ExecuteLimits,
+  type HttpLimits,
 } from "./shared/limits.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log, type LogOption } from "./shared/log.ts";
 import { policyProblem } from "./shared/policy.ts";
@@ -41,7 +45,8 @@ export interface ConnectaConfig {
    * that a proxy puts before it. `auth.oauth` needs it wherever the server is not on loopback.
    */
   readonly publicUrl?: string;
-  readonly http?: {
+  /** Who may ask, and how much at once, by the names of {@link HttpLimits}. */
+  readonly http?: Partial<HttpLimits> & {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
   };
@@ -68,6 +73,7 @@ export interface ReadyConfig {
   readonly connectors: readonly Connector[];
   readonly executor: Executor;
   readonly limits: ExecuteLimits;
+  readonly httpLimits: HttpLimits;
   readonly callTimeoutMs: number;
   readonly authenticate: Authenticate | undefined;
   /** Where callers sign in, when they can. */
@@ -99,6 +105,13 @@ const limit = z
   .max(2 ** 31 - 1)
   .optional();
 
+function optionsOf<K extends string>(table: Readonly<Record<K, unknown>>) {
+  return Object.fromEntries(Object.keys(table).map((name) => [name, limit])) as Record<
+    K,
+    typeof limit
+  >;
+}
+
 /** Everything but connectors and executor, which are objects with behaviour. */
 const OPTIONS = z.strictObject({
   name: z.string().min(1).max(128).optional(),
@@ -107,10 +120,7 @@ const OPTIONS = z.strictObject({
   executor: z.unknown().optional(),
   execute: z
     .strictObject({
-      ...(Object.fromEntries(Object.keys(EXECUTE_LIMITS).map((name) => [name, limit])) as Record<
-        keyof ExecuteLimits,
-        typeof limit
-      >),
+      ...optionsOf(EXECUTE_LIMITS),
       heapBytes: z.int().min(MIN_HEAP_BYTES).optional(),
       stackBytes: z
         .int()
@@ -134,7 +144,12 @@ const OPTIONS = z.strictObject({
     .optional(),
   publicUrl: z.string().optional(),
   http: z
-    .strictObject({ allowedHosts: names.optional(), allowedOrigins: names.optional() })
+    .strictObject({
+      allowedHosts: names.optional(),
+      allowedOrigins: names.optional(),
+      ...optionsOf(HTTP_LIMITS),
+      maxQueuedRequests: z.int().min(0).optional(),
+    })
     .optional(),
   storage: z.unknown().optional(),
   activity: z.unknown().optional(),
@@ -179,7 +194,8 @@ export function readConfig(
     instructions: config.instructions,
     connectors: config.connectors,
     executor: config.executor,
-    limits: withDefaults(config.execute ?? {}),
+    limits: withDefaults(defaultExecuteLimits(), config.execute ?? {}),
+    httpLimits: withDefaults(defaultHttpLimits(), limitsOf(config.http ?? {})),
     callTimeoutMs: config.calls?.timeoutMs ?? LIMITS.callTimeoutMs.value,
     ...readAuth(config, reached, report),
     publicUrl,
@@ -198,7 +214,7 @@ export function readConfig(
 
 /** A program that could outgrow its process would be told of a limit that is not its own. */
 function checkHeaps({ execute = {} }: Pick<ConnectaConfig, "execute">): void {
-  const { heapBytes, processHeapBytes } = withDefaults(execute);
+  const { heapBytes, processHeapBytes } = withDefaults(defaultExecuteLimits(), execute);
   if (heapBytes <= processHeapBytes) return;
   throw new ConfigError(
     `execute.heapBytes is ${heapBytes}: at most execute.processHeapBytes, now ${processHeapBytes}.`,
@@ -252,6 +268,8 @@ function checkConnectors(connectors: unknown): asserts connectors is readonly Co
     }
     const problem = policyProblem(connector.policy);
     if (problem !== undefined) throw new ConfigError(`connector ${id}: ${problem}.`);
+    const limitsProblem = callLimitsProblem(connector.limits);
+    if (limitsProblem !== undefined) throw new ConfigError(`connector ${id}: ${limitsProblem}.`);
     byId.add(id);
     byGlobal.set(global, id);
   }
@@ -306,9 +324,15 @@ function readVault({ connectors, storage, vault }: ConnectaConfig) {
   }
 }
 
-function withDefaults(given: Partial<ExecuteLimits>): ExecuteLimits {
+function withDefaults<Limits extends object>(defaults: Limits, given: Partial<Limits>): Limits {
   const set = Object.entries(given).filter(([, value]) => value !== undefined);
-  return { ...defaultExecuteLimits(), ...(Object.fromEntries(set) as Partial<ExecuteLimits>) };
+  return { ...defaults, ...(Object.fromEntries(set) as Partial<Limits>) };
+}
+
+function limitsOf(http: Partial<HttpLimits>): Partial<HttpLimits> {
+  const { maxRequests, maxQueuedRequests, queueTimeoutMs, bodyTimeoutMs } = http;
+  const limits = { maxRequests, maxQueuedRequests, queueTimeoutMs, bodyTimeoutMs };
+  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
 function readPublicUrl(given: string | undefined): string | undefined {

@@ -2,6 +2,7 @@ import type { Authenticate } from "./access/inbound/verdict.ts";
 import { openDesk } from "./access/desk.ts";
 import { Catalogs } from "./catalog/catalogs.ts";
 import { ConfigError, readConfig, type ConnectaConfig } from "./config.ts";
+import { Requests } from "./http/requests.ts";
 import { createRoutes } from "./http/routes.ts";
 import { Invoker } from "./invoke/invoke.ts";
 import { Recorder } from "./invoke/recorder.ts";
@@ -10,7 +11,7 @@ import { Runner } from "./programs/runner.ts";
 import type { SourceReader } from "./programs/source.ts";
 import type { ActivityStore } from "./shared/activity.ts";
 import { logged } from "./shared/log.ts";
-import type { Measures } from "./shared/observation.ts";
+import type { Measures, QueueState } from "./shared/observation.ts";
 import { Telemetry } from "./shared/telemetry.ts";
 import { createMcp } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
@@ -39,6 +40,7 @@ export {
   type ImportWarning,
 } from "./connectors/import/from-mcp-servers.ts";
 export { fromMcpServers } from "./connectors/import/portable.ts";
+export type { Caller, CallLimits } from "./shared/call-limits.ts";
 export type { Connector, Executor, Tool, ToolPolicy, ToolResult } from "./shared/contracts.ts";
 export type { Failure, FailureCode, Outcome } from "./shared/failure.ts";
 export type { ExecuteLimits } from "./shared/limits.ts";
@@ -73,6 +75,11 @@ export interface Connecta {
 export interface Lent {
   /** Reads large programs beside the event loop; closed with the deployment. */
   readonly sources?: SourceReader;
+  /**
+   * Calls back once the answer to a request was sent or its client is gone; false when it cannot
+   * tell. Otherwise the body of each answer is followed, which costs more.
+   */
+  readonly onAnswerEnd?: (request: Request, callback: () => void) => boolean;
   /** Counts what ends, and may look at the queues. */
   readonly measures?: Measures | undefined;
   /** Where the deployment is reached, without a trailing slash, when its config does not say. */
@@ -94,15 +101,16 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   const desk = openDesk(ready, () => lent.addresses?.()[0]);
   const catalogs = new Catalogs(connectors, {}, storage);
   const recorder = new Recorder(activity);
-  const invoker = new Invoker(catalogs, recorder);
+  const invoker = new Invoker(catalogs, recorder, connectors);
   const { sources, measures } = lent;
   const runner = new Runner({ connectors, executor, limits, catalogs, invoker, sources });
-  measures?.watch({ runs: runner.queue });
   const telemetry = new Telemetry(VERSION, [
     ...(log.enabled("info") ? [logged(log)] : []),
     ...(measures ? [measures.observe.bind(measures)] : []),
   ]);
   const identity = { name: ready.name, version: VERSION };
+  const requests = new Requests(ready.httpLimits, lent.onAnswerEnd);
+  measures?.watch({ requests: requests.queue, runs: runner.queue, connectors: invoker.queue });
   const mcp = createMcp({
     ...identity,
     connectors,
@@ -112,13 +120,23 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     stash: new Stash(),
     callTimeoutMs: ready.callTimeoutMs,
     instructions: ready.instructions,
+    handOver: (request) => requests.handOver(request),
     log,
     telemetry,
   });
+  const load = (mayCall: boolean) => ({
+    requests: inNumbers(requests.queue),
+    runs: runner.load,
+    ...(mayCall && { connectors: invoker.load }),
+  });
+  const { bodyTimeoutMs } = ready.httpLimits;
   const routes = createRoutes({
     ...identity,
     mcp,
     gate: ready,
+    requests,
+    bodyTimeoutMs,
+    load,
     authorizations: desk,
     log,
   });
@@ -127,6 +145,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     activity,
     authenticate: ready.authenticate,
     async close() {
+      requests.close();
       runner.close();
       const stored = catalogs.close();
       await mcp.close();
@@ -138,4 +157,8 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       await storage?.close?.();
     },
   };
+}
+
+function inNumbers({ active, waiting }: QueueState): QueueState {
+  return { active, waiting };
 }

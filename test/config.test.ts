@@ -21,6 +21,12 @@ describe("a deployment's config", () => {
     const ready = readConfig({ connectors: [connector("crm")], executor, execute: { cpuMs: 90 } });
     expect(ready.limits).toMatchObject({ cpuMs: 90, maxHostCalls: 20, timeoutMs: 30_000 });
     expect(ready.name).toBe("connecta");
+    expect(ready.httpLimits).toEqual({
+      maxRequests: 256,
+      maxQueuedRequests: 256,
+      queueTimeoutMs: 5_000,
+      bodyTimeoutMs: 10_000,
+    });
     expect(ready.activity?.isVolatile).toBe(true);
   });
 
@@ -52,6 +58,21 @@ describe("a deployment's config", () => {
       "an unknown limit",
       { execute: { cpu: 1 } as never },
       "execute.cpu is no option; execute can be: maxHostCalls",
+    ],
+    [
+      "no request at once",
+      { http: { maxRequests: 0 } },
+      "http.maxRequests is not usable: Too small",
+    ],
+    [
+      "an unknown limit of requests",
+      { http: { maxRequest: 1 } as never },
+      "http.maxRequest is no option; http can be: allowedHosts, allowedOrigins, maxRequests",
+    ],
+    [
+      "a connector's limits that are none",
+      { connectors: [{ ...connector("crm"), limits: { concurrency: 0 } }] },
+      "connector crm: limits.concurrency must be a whole number from 1 to 10000.",
     ],
     ["a store that is none", { storage: "connecta.db" as never }, "storage has no get(): give a"],
     [

@@ -22,8 +22,8 @@ export interface GateOptions {
 /** Passed with the caller's name, or answered here. */
 export type Gate = { readonly principal: string } | Response;
 
-/** Checks method, Origin and identity, cheapest first. */
-export async function passGate(request: Request, options: GateOptions): Promise<Gate> {
+/** Answers what needs no permit: another method, a foreign Origin, a browser that asks first. */
+export function answerEarly(request: Request, options: GateOptions): Response | undefined {
   const isAllowed = originAllowed(request, options.allowedOrigins);
   if (isAllowed && isPreflight(request)) return preflight();
   if (request.method !== "POST") {
@@ -31,9 +31,14 @@ export async function passGate(request: Request, options: GateOptions): Promise<
       allow: "POST",
     });
   }
-  if (!isAllowed) {
-    return refuse(403, "This Origin may not call: add it to http.allowedOrigins if it should.");
-  }
+  if (isAllowed) return undefined;
+  return refuse(403, "This Origin may not call: add it to http.allowedOrigins if it should.");
+}
+
+/** Checks method, Origin and identity, cheapest first. */
+export async function passGate(request: Request, options: GateOptions): Promise<Gate> {
+  const early = answerEarly(request, options);
+  if (early) return early;
   if (!options.authenticate) return { principal: "anonymous" };
   const identity = await options.authenticate(request);
   if (identity.kind === "admitted") return { principal: identity.principal };

@@ -3,14 +3,20 @@ import { Hono } from "hono";
 import { readBody } from "./body.ts";
 import { readableBy } from "./cors.ts";
 import { finishAuthorization, type Authorizations } from "./callback.ts";
-import { passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
+import { answerEarly, passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
 import type { Log } from "../shared/log.ts";
 import { refuse } from "./refusal.ts";
+import type { Admitted, Requests } from "./requests.ts";
 
 /** The routes of a deployment. */
 export interface RouteOptions {
   readonly mcp: McpHttpHandler;
   readonly gate: GateOptions;
+  readonly requests: Requests;
+  /** Milliseconds in which the body of a request must have come. */
+  readonly bodyTimeoutMs: number;
+  /** What is under way; numbers, and names of connectors only for whoever may call. */
+  readonly load: (mayCall: boolean) => object;
   readonly name: string;
   readonly version: string;
   /** Where browsers come back to from authorization servers, when any connector sends them there. */
@@ -23,7 +29,7 @@ export interface RouteOptions {
  * it; everything else is not here.
  */
 export function createRoutes(options: RouteOptions): Hono {
-  const { gate, name, version, authorizations } = options;
+  const { gate, load, name, version, authorizations } = options;
   const app = new Hono();
   app.use(async ({ req }, next) => refuseForeignHost(req.raw, gate) ?? next());
   app.all("/mcp", async ({ req }) =>
@@ -33,23 +39,44 @@ export function createRoutes(options: RouteOptions): Hono {
     return gate.resource?.answer(req.raw) ?? next();
   });
   if (authorizations !== undefined) addAuthorizations(app, authorizations, options);
-  app.get("/health", ({ json }) => json({ status: "ok", name, version }));
+  app.get("/health", async ({ req, json }) => {
+    return json({ status: "ok", name, version, ...load(await mayCall(req.raw, gate)) });
+  });
   app.notFound(({ json }) => json({ error: "Not found: the MCP endpoint is /mcp." }, 404));
   app.onError((_, { json }) => json({ error: "The gateway failed to answer." }, 500));
   return app;
 }
 
-/** Answers one request to the endpoint. */
-async function answer(request: Request, { mcp, gate }: RouteOptions): Promise<Response> {
+/** Answers one request to the endpoint, with a permit where it needs one. */
+async function answer(request: Request, options: RouteOptions): Promise<Response> {
+  const early = answerEarly(request, options.gate);
+  return early ?? options.requests.admit(request, (admitted) => serve(request, options, admitted));
+}
+
+async function serve(
+  request: Request,
+  { gate, mcp, bodyTimeoutMs }: RouteOptions,
+  admitted: Admitted,
+): Promise<Response> {
   const passed = await passGate(request, gate);
   if (passed instanceof Response) return passed;
   if (!isJsonContentType(request.headers.get("content-type"))) {
     return refuse(415, "Send the request as application/json.");
   }
-  const body = await readBody(request);
+  const body = await readBody(request, bodyTimeoutMs);
   if (body instanceof Response) return body;
+  const { json } = body;
+  const tooMany = Array.isArray(json) ? admitted.count(json.length) : undefined;
+  if (tooMany) return tooMany;
   const authInfo = { token: "", clientId: passed.principal, scopes: [] };
-  return mcp.fetch(request, { authInfo, parsedBody: body.json });
+  return mcp.fetch(request, { authInfo, parsedBody: json });
+}
+
+/** Whoever asks for `/health` mostly sends nothing, and is not taken for a failed sign-in. */
+async function mayCall(request: Request, { authenticate }: GateOptions): Promise<boolean> {
+  if (!authenticate) return true;
+  if (!request.headers.has("authorization")) return false;
+  return (await authenticate(request)).kind === "admitted";
 }
 
 function addAuthorizations(app: Hono, authorizations: Authorizations, { log }: RouteOptions): void {

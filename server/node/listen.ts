@@ -6,6 +6,7 @@ import { createConnecta } from "../index.ts";
 import { quickjsExecutor } from "../sandbox/pool.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { Answers } from "./answers.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Peer } from "./metrics-page.ts";
 import { SourceThread } from "./source-thread.ts";
@@ -61,13 +62,20 @@ export async function listen(
   const addresses = isLoopback(hostname) ? () => addressesOf(host, boundPort) : undefined;
   const counting = options.metrics ? await loadMetrics() : undefined;
   const measures = counting && new counting.Metrics(executor);
-  const lent = { sources, measures, addresses };
+  const answers = new Answers();
+  const lent = { sources, measures, addresses, onAnswerEnd: answers.onEnd.bind(answers) };
   const sealed = withVault(config, process.env);
   const connecta = createConnecta({ ...withOwnName(sealed, hostname), executor }, lent);
   const page = measures && counting.metricsPage(measures, connecta.authenticate);
-  const answers = [page, before, connecta.fetch];
-  const server = createAdaptorServer({ fetch: firstOf(answers) }) as Server;
+  const answer = firstOf([page, before, connecta.fetch]);
+  const server = createAdaptorServer({
+    fetch: (request, env) => {
+      answers.follow(request, env.outgoing);
+      return answer(request, env);
+    },
+  }) as Server;
   const closeAll = async () => {
+    answers.close();
     await connecta.close();
     measures?.close();
   };

@@ -30,6 +30,8 @@ export interface McpOptions extends ToolDeps {
   /** Told of faults that no caller sees. */
   readonly log: Log;
   readonly telemetry: Telemetry;
+  /** Called when a request, or one message of it, is admitted elsewhere from now on. */
+  readonly handOver?: (request: Request) => void;
   /** The list without the view declarations, for the check that they change no result. */
   readonly tools?: readonly ToolDefinition[];
 }
@@ -114,6 +116,7 @@ async function guarded(
     defer: (task) => void task.catch((error: unknown) => report(error, "deferred work")),
     principal: context.http?.authInfo?.clientId ?? ANONYMOUS,
     requestId,
+    handOver: () => request && options.handOver?.(request),
     report,
     ...(trace && { trace }),
   };

@@ -20,7 +20,7 @@ function post(body: string): Request {
 }
 
 async function answer(request: Request) {
-  const body = await readBody(request);
+  const body = await readBody(request, 10_000);
   if (!(body instanceof Response)) throw new Error("accepted");
   const { error } = (await body.json()) as { error: { code: number } };
   return { status: body.status, code: error.code, connection: body.headers.get("connection") };
@@ -28,10 +28,30 @@ async function answer(request: Request) {
 
 describe("request bodies", () => {
   test("JSON is read, announced or not", async () => {
-    expect(await readBody(post('{"a":1}'))).toEqual({ json: { a: 1 } });
+    expect(await readBody(post('{"a":1}'), 10_000)).toEqual({ json: { a: 1 } });
     const stream = new Blob(['{"a":', "1}"]).stream();
     const init = { method: "POST", body: stream, duplex: "half" } as RequestInit;
-    expect(await readBody(new Request("http://127.0.0.1/", init))).toEqual({ json: { a: 1 } });
+    expect(await readBody(new Request("http://127.0.0.1/", init), 10_000)).toEqual({
+      json: { a: 1 },
+    });
+  });
+
+  test("JSON that would take long to read is refused unread", async () => {
+    const brackets = "[".repeat(1_000_000) + "]".repeat(1_000_000);
+    expect(await answer(post(brackets))).toMatchObject({ status: 400, code: -32_600 });
+    const keys = Array.from({ length: 20_000 }, (_, at) => `"key${at}":${at}`).join();
+    const unknown = `{"jsonrpc":"2.0","id":1,"params":{"arguments":{${keys}}}}`;
+    expect(await answer(post(unknown))).toMatchObject({ status: 400, code: -32_600 });
+    const carried = `{"jsonrpc":"2.0","id":1,"params":{"arguments":{"args":{${keys}}}}}`;
+    expect(await readBody(post(carried), 10_000)).toEqual({ json: JSON.parse(carried) as unknown });
+  });
+
+  test("a body that does not come within its time is given up", async () => {
+    const never = new ReadableStream<Uint8Array>({ start() {} });
+    const init = { method: "POST", body: never, duplex: "half" } as RequestInit;
+    const late = await readBody(new Request("http://127.0.0.1/mcp", init), 20);
+    if (!(late instanceof Response)) throw new Error("accepted");
+    expect([late.status, late.headers.get("connection")]).toEqual([408, "close"]);
   });
 
   test("what is no JSON is a parse error", async () => {

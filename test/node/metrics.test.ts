@@ -169,7 +169,7 @@ describe("/metrics", () => {
       connector: ["", "desk"],
       outcome: ["failed", "ok"],
       quantile: ["0.5", "0.99"],
-      queue: ["runs"],
+      queue: ["connectors", "requests", "runs"],
       source: ["call_tool"],
       tool: ["call_tool", "execute_code", "search_tools"],
       version: ["0.1.0"],
