@@ -1,6 +1,7 @@
+import { pause } from "../catalog/pause.ts";
 import type { ContentBlock, ToolResult } from "../shared/contracts.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
-import { toJson } from "../shared/json.ts";
+import { roughLength, toJson, toJsonInSteps } from "../shared/json.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
 import { utf8Length } from "../shared/text.ts";
@@ -34,7 +35,7 @@ export interface Envelope {
 }
 
 /** Shapes what a call answered; a result over the inline bound is stashed and announced. */
-export function shape(
+export async function shape(
   invoked: Invoked,
   options: {
     readonly mode: ResultMode | undefined;
@@ -42,7 +43,7 @@ export function shape(
   },
   stash: Stash,
   scope: Scope,
-): Outcome<Shaped> {
+): Promise<Outcome<Shaped>> {
   const address = `${invoked.connector.id}.${invoked.tool.name}`;
   const { result } = invoked;
   const natural: ResultMode = invoked.connector.kind === "mcp" ? "mcp" : "value";
@@ -53,17 +54,17 @@ export function shape(
       findings: [{ path: "fields", code: "conflict", expected: 'resultMode "value"' }],
     });
   }
-  const blocks = result.kind === "mcp" ? ok(result) : asBlocks(address, result.value);
+  const blocks = result.kind === "mcp" ? ok(result) : await asBlocks(address, result.value);
   return blocks.ok ? passThrough(address, blocks.value, stash, scope) : blocks;
 }
 
-function shapeValue(
+async function shapeValue(
   address: string,
   result: ToolResult,
   fields: readonly string[] | undefined,
   stash: Stash,
   scope: Scope,
-): Outcome<Shaped> {
+): Promise<Outcome<Shaped>> {
   const unwrapped = unwrap(address, result);
   if (!unwrapped.ok) return unwrapped;
   let envelope: Envelope = { ok: true, data: unwrapped.value };
@@ -73,7 +74,7 @@ function shapeValue(
     const { data, missingFields } = projected.value;
     envelope = { ok: true, data, ...(missingFields.length > 0 && { missingFields }) };
   }
-  const json = toJson(envelope.data, `The answer of ${address}`);
+  const json = await written(envelope.data, `The answer of ${address}`);
   if (!json.ok) return json;
   if (utf8Length(json.value) <= LIMITS.inlineResultBytes.value) {
     return ok({ kind: "envelope", envelope, blocks: [] });
@@ -85,12 +86,12 @@ function shapeValue(
 
 type McpResult = Extract<ToolResult, { kind: "mcp" }>;
 
-function passThrough(
+async function passThrough(
   address: string,
   result: McpResult,
   stash: Stash,
   scope: Scope,
-): Outcome<Shaped> {
+): Promise<Outcome<Shaped>> {
   const { content, structuredContent, isError = false } = result;
   const binary = content.filter(isBinary);
   const binaryBytes = binary.reduce((sum, block) => sum + JSON.stringify(block).length, 0);
@@ -103,7 +104,9 @@ function passThrough(
     });
   }
   const counted = content.filter((block) => !isBinary(block));
-  const structured = structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+  const json = await written(structuredContent, `The structure of ${address}`);
+  if (!json.ok) return json;
+  const structured = structuredContent === undefined ? "" : json.value;
   const bytes = counted.reduce((sum, block) => sum + utf8Length(JSON.stringify(block)), 0);
   if (bytes + utf8Length(structured) <= LIMITS.inlineResultBytes.value) {
     return ok({
@@ -132,8 +135,8 @@ function wholeText(content: readonly ContentBlock[], structured: string): string
 }
 
 /** A plain value in the form of an MCP result, for callers that ask an `api()` tool for blocks. */
-function asBlocks(address: string, value: unknown): Outcome<McpResult> {
-  const json = toJson(value ?? null, `The answer of ${address}`);
+async function asBlocks(address: string, value: unknown): Promise<Outcome<McpResult>> {
+  const json = await written(value ?? null, `The answer of ${address}`);
   if (!json.ok) return json;
   const text = typeof value === "string" ? value : json.value;
   const structured = typeof value === "object" && value !== null && !Array.isArray(value);
@@ -142,6 +145,15 @@ function asBlocks(address: string, value: unknown): Outcome<McpResult> {
     content: [{ type: "text", text }],
     ...(structured && { structuredContent: value }),
   });
+}
+
+/** More is written in steps, so that it holds up nobody. */
+const HEAVY_CHARS = 1024 * 1024;
+
+async function written(value: unknown, what: string): Promise<Outcome<string>> {
+  if (roughLength(value, HEAVY_CHARS) <= HEAVY_CHARS) return toJson(value, what);
+  const json = await toJsonInSteps(value, what, Infinity, pause);
+  return json.ok ? ok(json.value.text ?? "null") : json;
 }
 
 function isBinary(block: ContentBlock): boolean {
