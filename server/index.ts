@@ -1,7 +1,7 @@
 import type { Authenticate } from "./access/inbound/verdict.ts";
 import { openDesk } from "./access/desk.ts";
 import { Catalogs } from "./catalog/catalogs.ts";
-import { ConfigError, readConfig, type ConnectaConfig } from "./config.ts";
+import { ConfigError, readConfig, type ConnectaConfig, type ReadyConfig } from "./config.ts";
 import { Requests } from "./http/requests.ts";
 import { createRoutes } from "./http/routes.ts";
 import { Invoker } from "./invoke/invoke.ts";
@@ -10,7 +10,7 @@ import { Stash } from "./invoke/stash.ts";
 import { Runner } from "./programs/runner.ts";
 import type { SourceReader } from "./programs/source.ts";
 import type { ActivityStore } from "./shared/activity.ts";
-import { logged } from "./shared/log.ts";
+import { logged, type Log } from "./shared/log.ts";
 import type { Measures, QueueState } from "./shared/observation.ts";
 import { Telemetry } from "./shared/telemetry.ts";
 import { createMcp } from "./tools/mcp.ts";
@@ -92,11 +92,7 @@ export interface Lent {
  */
 export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connecta {
   const ready = readConfig(config, lent.addresses);
-  if (ready.resource && ready.publicUrl === undefined && !lent.addresses) {
-    throw new ConfigError(
-      'auth.oauth needs publicUrl: say where clients reach this, such as "https://mcp.example.com".',
-    );
-  }
+  checkReachable(ready, lent);
   const { connectors, executor, limits, storage, activity, log } = ready;
   const desk = openDesk(ready, () => lent.addresses?.()[0]);
   const catalogs = new Catalogs(connectors, {}, storage);
@@ -104,10 +100,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   const invoker = new Invoker(catalogs, recorder, connectors);
   const { sources, measures } = lent;
   const runner = new Runner({ connectors, executor, limits, catalogs, invoker, sources });
-  const telemetry = new Telemetry(VERSION, [
-    ...(log.enabled("info") ? [logged(log)] : []),
-    ...(measures ? [measures.observe.bind(measures)] : []),
-  ]);
+  const telemetry = openTelemetry(log, measures);
   const identity = { name: ready.name, version: VERSION };
   const requests = new Requests(ready.httpLimits, lent.onAnswerEnd);
   measures?.watch({ requests: requests.queue, runs: runner.queue, connectors: invoker.queue });
@@ -157,6 +150,21 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       await storage?.close?.();
     },
   };
+}
+
+/** Clients that sign in must be told where they are, which no request may decide. */
+function checkReachable({ resource, publicUrl }: ReadyConfig, { addresses }: Lent): void {
+  if (!resource || publicUrl !== undefined || addresses) return;
+  throw new ConfigError(
+    'auth.oauth needs publicUrl: say where clients reach this, such as "https://mcp.example.com".',
+  );
+}
+
+function openTelemetry(log: Log, measures: Measures | undefined): Telemetry {
+  return new Telemetry(VERSION, [
+    ...(log.enabled("info") ? [logged(log)] : []),
+    ...(measures ? [measures.observe.bind(measures)] : []),
+  ]);
 }
 
 function inNumbers({ active, waiting }: QueueState): QueueState {

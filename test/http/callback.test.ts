@@ -1,6 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { Requests } from "../../server/http/requests.ts";
 import { createRoutes } from "../../server/http/routes.ts";
 import { createLog } from "../../server/shared/log.ts";
+import { defaultHttpLimits } from "../../server/shared/limits.ts";
 import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
 
 /** Routes over a desk that answers as told; what it was asked lands in `asked`. */
@@ -13,6 +15,9 @@ function routes(outcome: Outcome<void>, document?: Record<string, unknown>) {
       allowedHosts: undefined,
       allowedOrigins: [],
     },
+    requests: new Requests(defaultHttpLimits()),
+    bodyTimeoutMs: 1_000,
+    load: () => ({}),
     name: "connecta",
     version: "1",
     log: createLog(() => {}),
