@@ -117,19 +117,17 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     log,
     telemetry,
   });
-  const load = (mayCall: boolean) => ({
-    requests: inNumbers(requests.queue),
-    runs: runner.load,
-    ...(mayCall && { connectors: invoker.load }),
-  });
-  const { bodyTimeoutMs } = ready.httpLimits;
   const routes = createRoutes({
     ...identity,
     mcp,
     gate: ready,
     requests,
-    bodyTimeoutMs,
-    load,
+    bodyTimeoutMs: ready.httpLimits.bodyTimeoutMs,
+    load: (mayCall) => ({
+      requests: inNumbers(requests.queue),
+      runs: runner.load,
+      ...(mayCall && { connectors: invoker.load }),
+    }),
     authorizations: desk,
     log,
   });
