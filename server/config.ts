@@ -20,6 +20,7 @@ import {
   type HttpLimits,
 } from "./shared/limits.ts";
 import { createLog, LOG_FORMATS, LOG_LEVELS, type Log, type LogOption } from "./shared/log.ts";
+import { isAllowable, OutboundRules } from "./shared/outbound.ts";
 import { policyProblem } from "./shared/policy.ts";
 import type { Storage } from "./shared/storage.ts";
 
@@ -49,6 +50,14 @@ export interface ConnectaConfig {
   readonly http?: Partial<HttpLimits> & {
     readonly allowedHosts?: readonly string[];
     readonly allowedOrigins?: readonly string[];
+  };
+  /** Where connectors may send requests. */
+  readonly outbound?: {
+    /**
+     * Host names, addresses and ranges (`169.254.10.0/24`) that may be asked although they are
+     * link-local, of cloud metadata or reserved. A name is allowed with whatever it leads to.
+     */
+    readonly allow?: readonly string[];
   };
   /**
    * Where tool lists and credentials survive a restart, such as `sqliteStorage`; closed with the
@@ -82,6 +91,7 @@ export interface ReadyConfig {
   readonly publicUrl: string | undefined;
   readonly allowedHosts: readonly string[] | undefined;
   readonly allowedOrigins: readonly string[];
+  readonly outbound: OutboundRules;
   readonly storage: Storage | undefined;
   readonly activity: ActivityStore | undefined;
   readonly log: Log;
@@ -151,6 +161,7 @@ const OPTIONS = z.strictObject({
       maxQueuedRequests: z.int().min(0).optional(),
     })
     .optional(),
+  outbound: z.strictObject({ allow: names.optional() }).optional(),
   storage: z.unknown().optional(),
   activity: z.unknown().optional(),
   log: z
@@ -205,6 +216,7 @@ export function readConfig(
       // A proxy may ask for us by another name than browsers do; with nobody to check it, it may not.
       ...(publicUrl === undefined || !config.auth ? [] : [new URL(publicUrl).origin]),
     ],
+    outbound: readOutbound(config.outbound),
     storage: config.storage,
     activity: config.activity === false ? undefined : (config.activity ?? memoryActivity()),
     log,
@@ -298,6 +310,15 @@ function checkActivity(activity: ConnectaConfig["activity"]): void {
       ? "activity is a store of keys: give storageActivity({ storage }) with it."
       : `activity has no ${missing}(): give a store, such as ` +
           'fileActivity({ file: "activity.jsonl" }), or false.',
+  );
+}
+
+function readOutbound({ allow = [] }: ConnectaConfig["outbound"] = {}): OutboundRules {
+  const unknown = allow.findIndex((entry) => !isAllowable(entry));
+  if (unknown === -1) return new OutboundRules(allow);
+  throw new ConfigError(
+    `outbound.allow[${unknown}] is no host name, no address and no range: write it as ` +
+      '"printer.local", "169.254.10.20" or "169.254.10.0/24".',
   );
 }
 

@@ -10,8 +10,10 @@ import { Stash } from "./invoke/stash.ts";
 import { Runner } from "./programs/runner.ts";
 import type { SourceReader } from "./programs/source.ts";
 import type { ActivityStore } from "./shared/activity.ts";
+import type { Connector } from "./shared/contracts.ts";
 import { logged, type Log } from "./shared/log.ts";
 import type { Measures, QueueState } from "./shared/observation.ts";
+import { openOutbound, type Outbound, type OutboundRules } from "./shared/outbound.ts";
 import { Telemetry } from "./shared/telemetry.ts";
 import { createMcp } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
@@ -44,6 +46,7 @@ export type { Caller, CallLimits } from "./shared/call-limits.ts";
 export type { Connector, Executor, Tool, ToolPolicy, ToolResult } from "./shared/contracts.ts";
 export type { Failure, FailureCode, Outcome } from "./shared/failure.ts";
 export type { ExecuteLimits } from "./shared/limits.ts";
+export type { Outbound, OutboundFetch, OutboundRules } from "./shared/outbound.ts";
 export type { LogEntry, LogFormat, LogLevel, LogOption, LogSink } from "./shared/log.ts";
 export type { Scope } from "./shared/scope.ts";
 export { memoryStorage, type MemoryStorageOptions } from "./shared/drivers/memory.ts";
@@ -84,6 +87,11 @@ export interface Lent {
   readonly measures?: Measures | undefined;
   /** Where the deployment is reached, without a trailing slash, when its config does not say. */
   readonly addresses?: (() => readonly string[]) | undefined;
+  /**
+   * Makes what connectors make their requests with, closed with the deployment. Without it the
+   * platform's `fetch` does, which judges hosts as they are written and not where they lead.
+   */
+  readonly outbound?: (rules: OutboundRules) => Outbound;
 }
 
 /**
@@ -94,7 +102,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   const ready = readConfig(config, lent.addresses);
   checkReachable(ready, lent);
   const { connectors, executor, limits, storage, activity, log } = ready;
-  const desk = openDesk(ready, () => lent.addresses?.()[0]);
+  const outbound = openOutbound(ready, lent.outbound);
   const catalogs = new Catalogs(connectors, {}, storage);
   const recorder = new Recorder(activity);
   const invoker = new Invoker(catalogs, recorder, connectors);
@@ -128,7 +136,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       runs: runner.load,
       ...(mayCall && { connectors: invoker.load }),
     }),
-    authorizations: desk,
+    authorizations: openDesk(ready, () => lent.addresses?.()[0], outbound.fetch),
     log,
   });
   return {
@@ -142,12 +150,18 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       await mcp.close();
       await sources?.close();
       await executor.close?.();
-      await Promise.all(connectors.map((connector) => connector.close?.()));
+      await release(connectors, outbound);
       await stored;
       await recorder.close();
       await storage?.close?.();
     },
   };
+}
+
+/** Connectors say goodbye over connections that are there until they have. */
+async function release(connectors: readonly Connector[], outbound: Outbound): Promise<void> {
+  await Promise.all(connectors.map((connector) => connector.close?.()));
+  await outbound.close?.();
 }
 
 /** Clients that sign in must be told where they are, which no request may decide. */

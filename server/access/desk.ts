@@ -226,11 +226,13 @@ export interface DeskConfig extends Pick<DeskOptions, "connectors" | "name" | "o
 /**
  * The desk of a deployment, which lends its connectors their credentials.
  * @param origin where browsers of this machine reach the deployment, for one without `publicUrl`
+ * @param fetch makes requests to authorization servers
  * @returns nothing for a deployment without a vault
  */
 export function openDesk(
   { storage, vaultKeys: keys, publicUrl, ...rest }: DeskConfig,
   origin: () => string | undefined = () => undefined,
+  fetch?: Web,
 ): CredentialDesk | undefined {
   if (storage === undefined || keys.length === 0) return undefined;
   const { connectors, name, operatorUrl } = rest;
@@ -241,5 +243,6 @@ export function openDesk(
     name,
     origin: () => publicUrl ?? origin(),
     ...(operatorUrl !== undefined && { operatorUrl }),
+    ...(fetch !== undefined && { fetch }),
   });
 }

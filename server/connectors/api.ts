@@ -10,6 +10,7 @@ import type {
 import { readFields, type CredentialOption } from "../shared/credentials.ts";
 import { fail, ok, type Finding, type Outcome } from "../shared/failure.ts";
 import { Notice } from "../shared/notice.ts";
+import { bareFetch, type OutboundFetch } from "../shared/outbound.ts";
 import { schemaProblem } from "../shared/schema.ts";
 import type { Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
@@ -144,6 +145,7 @@ export function api(options: ApiOptions): Connector {
     ...caller.credentials(),
     ...(options.limits !== undefined && { limits: options.limits }),
     listTools: () => Promise.resolve(ok(tools)),
+    useFetch: (fetch) => caller.useFetch(fetch),
     callTool: async (name, args, scope) => {
       const found = entries.get(name);
       if (!found) return fail("unknown_tool", `${id} has no tool of this name.`);
@@ -165,7 +167,7 @@ function fetchBounds({ id, baseUrl, fetch = {} }: ApiOptions): FetchBounds {
       throw new TypeError(`${at}.fetch.${name} must be a whole number from 1 to ${MAX_BOUND}.`);
     }
   }
-  return { id, base, ...FETCH_DEFAULTS, ...Object.fromEntries(given) };
+  return { id, base, ...FETCH_DEFAULTS, ...Object.fromEntries(given), fetch: bareFetch };
 }
 
 const FETCH_DEFAULTS = { timeoutMs: 15_000, maxResponseBytes: 8 * 1024 * 1024 };
@@ -174,7 +176,7 @@ const MAX_BOUND = 2 ** 31 - 1;
 
 /** Runs handlers within the bounds of their connector, with its credential. */
 class Caller {
-  readonly #bounds: FetchBounds;
+  #bounds: FetchBounds;
   readonly #credential: ApiOptions["credential"];
   readonly #lent: Lent;
 
@@ -202,6 +204,10 @@ class Caller {
         return tried.ok ? ok(`${id} accepts its credential.`) : tried;
       },
     };
+  }
+
+  useFetch(fetch: OutboundFetch): void {
+    this.#bounds = { ...this.#bounds, fetch };
   }
 
   async call(

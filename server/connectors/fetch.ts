@@ -1,4 +1,5 @@
 import { onAbort } from "../shared/aborts.ts";
+import { HostRefused, type OutboundFetch } from "../shared/outbound.ts";
 import { ToolError } from "./tool-error.ts";
 
 /** The `fetch` of a handler: bounded in time, size and, with a base URL, in where it leads. */
@@ -14,6 +15,8 @@ export interface FetchBounds {
   readonly timeoutMs: number;
   /** Size of one response body once it is unpacked, in bytes. */
   readonly maxResponseBytes: number;
+  /** Makes the requests. */
+  readonly fetch: OutboundFetch;
 }
 
 /** A base URL: what it is, and what lies below it. */
@@ -127,7 +130,7 @@ class Exchange {
       signal: this.#controller.signal,
     });
     try {
-      return await fetch(request);
+      return await this.#bounds.fetch(request);
     } catch (error) {
       throw this.#reason ?? this.#unreachable(error);
     }
@@ -209,6 +212,7 @@ class Exchange {
 
   #unreachable(error: unknown): ToolError {
     if (error instanceof ToolError) return error;
+    if (error instanceof HostRefused) return new ToolError(error.told(this.#bounds.id));
     const { cause } = error as { readonly cause?: { readonly code?: unknown } };
     const code = typeof cause?.code === "string" && /^[A-Z_]{1,40}$/.test(cause.code);
     const why = code ? ` (${String(cause.code)})` : "";

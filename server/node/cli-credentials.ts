@@ -2,10 +2,12 @@ import { openDesk, type CredentialDesk, type CredentialState } from "../access/d
 import { newVaultKey } from "../access/keys.ts";
 import { readConfig } from "../config.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { openOutbound } from "../shared/outbound.ts";
 import type { Scope } from "../shared/scope.ts";
 import { UsageError, type CredentialsCommand } from "./cli-command.ts";
 import { loadDeployment, opened } from "./cli-deployment.ts";
 import { askHidden, readPiped } from "./hidden-input.ts";
+import { nodeOutbound } from "./outbound.ts";
 import { withVault } from "./vault-key.ts";
 
 const NO_EXECUTOR = { execute: () => Promise.resolve({ result: undefined }) };
@@ -18,7 +20,8 @@ export async function credentials(command: CredentialsCommand): Promise<void> {
   const given = withVault(config, process.env);
   const ready = readConfig({ ...given, executor: config.executor ?? NO_EXECUTOR });
   const { connectors, storage } = ready;
-  const desk = openDesk(ready);
+  const outbound = openOutbound(ready, nodeOutbound);
+  const desk = openDesk(ready, undefined, outbound.fetch);
   try {
     if (desk === undefined)
       throw new UsageError("no connector of this deployment needs a credential.");
@@ -30,6 +33,7 @@ export async function credentials(command: CredentialsCommand): Promise<void> {
     await act(desk, command);
   } finally {
     await Promise.all([...connectors, config.executor, storage].map((used) => used?.close?.()));
+    await outbound.close?.();
   }
 }
 

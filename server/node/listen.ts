@@ -9,6 +9,7 @@ import { LIMITS } from "../shared/limits.ts";
 import { Answers } from "./answers.ts";
 import { isLoopback } from "./loopback.ts";
 import type { Peer } from "./metrics-page.ts";
+import { nodeOutbound } from "./outbound.ts";
 import { SourceThread } from "./source-thread.ts";
 import { withVault } from "./vault-key.ts";
 
@@ -63,7 +64,8 @@ export async function listen(
   const counting = options.metrics ? await loadMetrics() : undefined;
   const measures = counting && new counting.Metrics(executor);
   const answers = new Answers();
-  const lent = { sources, measures, addresses, onAnswerEnd: answers.onEnd.bind(answers) };
+  const onAnswerEnd = answers.onEnd.bind(answers);
+  const lent = { sources, measures, addresses, onAnswerEnd, outbound: nodeOutbound };
   const sealed = withVault(config, process.env);
   const connecta = createConnecta({ ...withOwnName(sealed, hostname), executor }, lent);
   const page = measures && counting.metricsPage(measures, connecta.authenticate);

@@ -2,6 +2,7 @@ import type { CredentialNeed, Credentials } from "./credentials.ts";
 import type { CallLimits } from "./call-limits.ts";
 import type { ExecuteLimits } from "./limits.ts";
 import type { Failure, Outcome } from "./failure.ts";
+import type { OutboundFetch } from "./outbound.ts";
 import type { Scope } from "./scope.ts";
 
 /** Any JSON Schema (2020-12 as far as we validate it). */
@@ -100,6 +101,8 @@ export interface Connector {
    * absent.
    */
   testCredential?(scope: Scope): Promise<Outcome<string>>;
+  /** Lends it what it makes its requests with; called once, before anything else. */
+  useFetch?(fetch: OutboundFetch): void;
   /** What a person must do before calls work; absent when there is nothing to authorise. */
   authorize?(scope: Scope, force: boolean): Promise<Outcome<Readonly<Record<string, unknown>>>>;
   close?(): Promise<void>;

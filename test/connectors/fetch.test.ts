@@ -102,7 +102,7 @@ function base(path = "/v1"): Base {
 
 function opened(bounds: Partial<FetchBounds> = {}, signal = new AbortController().signal) {
   return openFetch(
-    { id: "crm", base: base(), timeoutMs: 10_000, maxResponseBytes: 1_000, ...bounds },
+    { id: "crm", base: base(), timeoutMs: 10_000, maxResponseBytes: 1_000, fetch, ...bounds },
     signal,
   );
 }

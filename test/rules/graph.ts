@@ -55,6 +55,7 @@ export function isNodeOnly(specifier: string): boolean {
     BUILTINS.has(specifier) ||
     specifier === "@hono/node-server" ||
     specifier === "libsql" ||
+    /^undici(?:\/|$)/.test(specifier) ||
     specifier === "@modelcontextprotocol/node" ||
     /^@modelcontextprotocol\/client\/stdio$/.test(specifier)
   );

@@ -1,4 +1,5 @@
 import { failure, type Failure } from "../../shared/failure.ts";
+import { HostRefused } from "../../shared/outbound.ts";
 import { kindOf } from "../../shared/text.ts";
 import { loadSdk } from "./sdk.ts";
 import { WebError } from "./web.ts";
@@ -39,6 +40,9 @@ export async function troubleOf(connector: string, error: unknown): Promise<Trou
       `${what} does not register us (HTTP ${error.status}): the operator registers a client ` +
       "there and gives auth.clientId.";
     return { failure: failure("connector_call_failed", text, details) };
+  }
+  if (error instanceof HostRefused) {
+    return { failure: failure("connector_call_failed", error.told(connector), details) };
   }
   if (error instanceof WebError) {
     const text = `${what} cannot be used: ${error.message}.`;

@@ -1,6 +1,7 @@
 import { LIMITS } from "../../shared/limits.ts";
+import { bareFetch } from "../../shared/outbound.ts";
 
-/** What requests to authorization servers are made with; structurally the platform's `fetch`. */
+/** What requests to authorization servers are made with. */
 export type Web = (url: string | URL, init?: RequestInit) => Promise<Response>;
 
 /** Thrown where something is not asked for, or is no answer; its message holds nothing secret. */
@@ -13,7 +14,7 @@ export class WebError extends Error {
  * nobody between can read along. Redirects are left to the caller.
  * @param resource the protected server's URL; whoever uses plain HTTP there, gets it there
  */
-export function webOf(resource: string, fetchLike: Web = fetch): Web {
+export function webOf(resource: string, fetchLike: Web = bareFetch): Web {
   const own = new URL(resource);
   return async (url, init = {}) => {
     if (new URL(url).origin !== own.origin && !isConfidential(url, isLoopback(own.hostname))) {

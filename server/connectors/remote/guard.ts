@@ -1,6 +1,7 @@
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { failure, type Failure } from "../../shared/failure.ts";
-import { Refused } from "../mcp/failures.ts";
+import { HostRefused, type OutboundFetch } from "../../shared/outbound.ts";
+import { refused, Refused } from "../mcp/failures.ts";
 import { retryAfter } from "../retry-after.ts";
 
 /** Bounds of one exchange with a server. */
@@ -13,6 +14,8 @@ export interface GuardOptions {
   readonly redirects: "same-origin" | "none";
   /** Milliseconds since the epoch, for a Retry-After that is a date. */
   readonly now: () => number;
+  /** Makes the requests. */
+  readonly fetch: OutboundFetch;
 }
 
 /** Requests under bounds, and what was learned from their answers. */
@@ -54,7 +57,7 @@ export function guard(options: GuardOptions): Guard {
     isStreaming: () => streaming,
     async fetch(url, init) {
       if (isStandingStream(init)) return new Response(null, { status: 405 });
-      const response = await attempt(what, url, init);
+      const response = await attempt(options, what, url, init);
       const refusal = refusalOf(what, response, init, options);
       if (refusal !== undefined) {
         void response.body?.cancel().catch(() => undefined);
@@ -75,6 +78,7 @@ function isStandingStream(init: RequestInit | undefined): boolean {
 }
 
 async function attempt(
+  { id, fetch }: GuardOptions,
   what: string,
   url: string | URL,
   init: RequestInit | undefined,
@@ -82,6 +86,7 @@ async function attempt(
   try {
     return await fetch(url, { ...init, redirect: "manual" });
   } catch (error) {
+    if (error instanceof HostRefused) throw refused("connector_call_failed", error.told(id));
     if (init?.signal?.aborted === true) throw error;
     throw unreachable(what, error);
   }

@@ -1,6 +1,7 @@
 import type { Connector, JsonSchema, Tool, ToolResult } from "../../shared/contracts.ts";
 import type { Held } from "../../shared/credentials.ts";
 import { fail, ok, type Failure, type Outcome } from "../../shared/failure.ts";
+import { bareFetch, type OutboundFetch } from "../../shared/outbound.ts";
 import { withDeadline, type Scope } from "../../shared/scope.ts";
 import { Lent } from "../lent.ts";
 import { askForPage, askForResult, hearToolChanges, type ToolCall } from "../mcp/client.ts";
@@ -54,6 +55,7 @@ export function remoteMcp(options: RemoteMcpOptions): Connector {
     identity: () => JSON.stringify(["http", String(options.url)]),
     setAside: () => remote.notices.setAside(),
     ownTitle: () => remote.notices.ownTitle(),
+    useFetch: (fetch) => remote.useFetch(fetch),
     close: () => remote.close(),
   };
 }
@@ -68,6 +70,7 @@ class Remote {
   readonly #authorization: Authorization | undefined;
   /** Schemas of tools that want arguments repeated as headers, from the last list. */
   #repeating = new Map<string, JsonSchema>();
+  #fetch = bareFetch;
   #closed = false;
 
   constructor(options: RemoteMcpOptions, checked: Checked) {
@@ -93,6 +96,10 @@ class Remote {
       const answer = await this.#ask(exchange, call, speaker);
       return readResult(what, answer, speaker.redact);
     });
+  }
+
+  useFetch(fetch: OutboundFetch): void {
+    this.#fetch = fetch;
   }
 
   async close(): Promise<void> {
@@ -223,6 +230,7 @@ class Remote {
       maxBytes: this.#maxBytes,
       redirects,
       now: () => scope.now(),
+      fetch: this.#fetch,
     };
   }
 

@@ -5,7 +5,7 @@ import { errorCode, failureOf, type Refused } from "../mcp/failures.ts";
 import { unlessAborted } from "../../shared/waiting.ts";
 import { Exchange, type Beginning, type Endpoint, type Peer } from "./exchange.ts";
 
-type Target = Pick<Endpoint, "url" | "headers">;
+type Target = Pick<Endpoint, "url" | "headers" | "fetch">;
 
 interface Entry {
   peer: Peer | undefined;
@@ -72,8 +72,8 @@ export class Sessions {
   }
 
   #entry(owner: string, endpoint: Endpoint, scope: Scope): Entry {
-    const { url, headers } = endpoint;
-    const target = { url, headers };
+    const { url, headers, fetch } = endpoint;
+    const target = { url, headers, fetch };
     const known = this.#entries.get(owner);
     if (known !== undefined) {
       known.target = target;
@@ -150,7 +150,7 @@ function isNoAnswer(status: number | undefined): boolean {
 /** Ends a session that the server keeps; whether it hears of it is its own affair. */
 async function terminate({ peer, target }: Entry): Promise<void> {
   if (peer?.era !== "legacy" || peer.sessionId === undefined || peer.sessionId === "") return;
-  const { url, headers } = target;
+  const { url, headers, fetch } = target;
   const { sessionId, version } = peer;
   try {
     const response = await fetch(url, {
