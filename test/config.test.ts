@@ -74,6 +74,16 @@ describe("a deployment's config", () => {
       { connectors: [{ ...connector("crm"), limits: { concurrency: 0 } }] },
       "connector crm: limits.concurrency must be a whole number from 1 to 10000.",
     ],
+    [
+      "an exception for requests that is none",
+      { outbound: { allow: ["169.254.0.0/16", "http://printer.local"] } },
+      "outbound.allow[1] is no host name, no address and no range: write it as",
+    ],
+    [
+      "a list of such exceptions that is none",
+      { outbound: { allow: "a" as never } },
+      "outbound.allow",
+    ],
     ["a store that is none", { storage: "connecta.db" as never }, "storage has no get(): give a"],
     [
       "a store of recorded calls that is none",

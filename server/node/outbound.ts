@@ -43,8 +43,8 @@ export function nodeOutbound(rules: OutboundRules, lookup: Lookup = systemLookup
 async function open(lookup: LookupFunction): Promise<Dispatcher> {
   const options = { connect: { lookup } };
   if (usesProxies()) {
-    const { default: ProxyAgent } = await import("undici/lib/dispatcher/env-http-proxy-agent.js");
-    return new ProxyAgent(options);
+    const { EnvHttpProxyAgent } = await import("undici");
+    return new EnvHttpProxyAgent(options);
   }
   const { default: Agent } = await import("undici/lib/dispatcher/agent.js");
   return new Agent(options);

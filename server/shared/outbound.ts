@@ -11,7 +11,7 @@ export type OutboundFetch = (
 export interface Outbound {
   /** @throws HostRefused before anything is sent to where no request may go */
   readonly fetch: OutboundFetch;
-  /** Ends what is under way; connections are closed. */
+  /** Lets go of connections; requests under way are ended by whoever made them. */
   close?(): Promise<void>;
 }
 

@@ -4,6 +4,8 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { openFetch, readBase, type Base, type FetchBounds } from "../../server/connectors/fetch.ts";
 import { ToolError } from "../../server/connectors/tool-error.ts";
+import { nodeOutbound } from "../../server/node/outbound.ts";
+import { OutboundRules } from "../../server/shared/outbound.ts";
 import { deferred } from "../support/catalog.ts";
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -41,6 +43,7 @@ const echo: Handler = (request, response) => {
   });
 };
 
+const outbound = nodeOutbound(new OutboundRules());
 let here: Awaited<ReturnType<typeof serve>>;
 let elsewhere: Awaited<ReturnType<typeof serve>>;
 /** Resolves when the connection of the request to `/v1/hang` or `/v1/drip` is gone. */
@@ -86,7 +89,7 @@ beforeAll(async () => {
     },
   });
 });
-afterAll(() => Promise.all([here.stop(), elsewhere.stop()]));
+afterAll(() => Promise.all([here.stop(), elsewhere.stop(), outbound.close?.()]));
 beforeEach(() => {
   here.seen.length = 0;
   elsewhere.seen.length = 0;
@@ -101,6 +104,7 @@ function base(path = "/v1"): Base {
 }
 
 function opened(bounds: Partial<FetchBounds> = {}, signal = new AbortController().signal) {
+  const { fetch } = outbound;
   return openFetch(
     { id: "crm", base: base(), timeoutMs: 10_000, maxResponseBytes: 1_000, fetch, ...bounds },
     signal,

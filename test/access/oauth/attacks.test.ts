@@ -4,6 +4,7 @@ import { readVaultKeys } from "../../../server/access/keys.ts";
 import { keyOf, Vault } from "../../../server/access/vault.ts";
 import { remoteMcp } from "../../../server/connectors/remote/remote.ts";
 import { memoryStorage } from "../../../server/shared/drivers/memory.ts";
+import { HostRefused, urlOf, type OutboundFetch } from "../../../server/shared/outbound.ts";
 import type { Storage } from "../../../server/shared/storage.ts";
 import {
   authorize,
@@ -225,6 +226,23 @@ describe("what a server says of itself", () => {
     resource.names = impostor.origin;
     expect(await refusal()).toContain("another issuer than was asked");
     await impostor.close();
+  });
+
+  test.each([
+    ["https://169.254.169.254", "169.254.169.254"],
+    ["https://[fd00:ec2::254]", "fd00:ec2::254"],
+    ["https://metadata.google.internal", "metadata.google.internal"],
+  ])("is not followed to %s, which is asked when nobody judges hosts", async (names, host) => {
+    resource.names = names;
+    const asked: string[] = [];
+    const ask: OutboundFetch = async (input, init) => {
+      const { hostname, origin } = urlOf(input);
+      asked.push(hostname);
+      return origin === names ? new Response(null, { status: 404 }) : fetch(input, init);
+    };
+    await instance(resource.url, "oauth", { fetch: ask }).crm.authorize?.(later(), false);
+    expect(asked).toContain(new URL(names).hostname);
+    expect(await refusal()).toBe(new HostRefused(host).told("crm"));
   });
 
   test.each([

@@ -1,5 +1,7 @@
 import { remoteMcp, type RemoteMcpOptions } from "../../../server/connectors/remote/remote.ts";
+import { nodeOutbound } from "../../../server/node/outbound.ts";
 import type { Connector } from "../../../server/shared/contracts.ts";
+import { OutboundRules } from "../../../server/shared/outbound.ts";
 import {
   fakeServer,
   type Answering,
@@ -15,7 +17,11 @@ export async function connected(
 ): Promise<{ server: FakeServer; crm: Connector }> {
   const server = await fakeServer(answering);
   const crm = remoteMcp({ id: "crm", url: server.url, ...options });
-  open.push(server, { close: async () => crm.close?.() });
+  const outbound = nodeOutbound(new OutboundRules());
+  crm.useFetch?.(outbound.fetch);
+  open.push({ close: async () => outbound.close?.() }, server, {
+    close: async () => crm.close?.(),
+  });
   return { server, crm };
 }
 

@@ -4,6 +4,7 @@ import { newVaultKey, readVaultKeys } from "../../../server/access/keys.ts";
 import { remoteMcp, type OAuthClientOptions } from "../../../server/connectors/remote/remote.ts";
 import type { Connector } from "../../../server/shared/contracts.ts";
 import { memoryStorage } from "../../../server/shared/drivers/memory.ts";
+import { bareFetch } from "../../../server/shared/outbound.ts";
 import type { Scope } from "../../../server/shared/scope.ts";
 import type { Storage } from "../../../server/shared/storage.ts";
 import { valueOf } from "../catalog.ts";
@@ -25,7 +26,7 @@ export interface Instance {
 export function instance(
   url: string,
   auth: "oauth" | OAuthClientOptions = "oauth",
-  { storage = memoryStorage(), key = KEY, id = "crm" } = {},
+  { storage = memoryStorage(), key = KEY, id = "crm", fetch = bareFetch } = {},
 ): Instance {
   const crm = remoteMcp({ id, url, auth });
   const desk = new CredentialDesk({
@@ -34,6 +35,7 @@ export function instance(
     keys: readVaultKeys({ key }),
     name: "connecta",
     origin: () => ORIGIN,
+    fetch,
   });
   return { storage, desk, crm };
 }
