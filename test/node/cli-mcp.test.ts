@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { fakeServer, modern } from "../../verify/hostile/downstream/support/http.ts";
 
 const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
 const CONNECTA = new URL("../../dist/server/index.js", import.meta.url).href;
@@ -181,6 +182,28 @@ describe("connecta tools", () => {
     expect((await run("tools", "crm", ...args)).code).toBe(0);
     expect((await run("tools", "dead", ...args)).code).toBe(1);
   });
+
+  test.each([
+    [["0.0.0.0"], 0, "web: 1 tool"],
+    [[], 1, "web may not ask 0.0.0.0, which is or leads to"],
+  ])(
+    "asks an address of this machine by another name where the config allows %j",
+    async (...of) => {
+      const [allow, code, line] = of;
+      const server = await fakeServer(modern());
+      const url = server.url.replace("127.0.0.1", "0.0.0.0");
+      write(
+        "outbound.mjs",
+        `import { remoteMcp } from "${CONNECTA}";
+      export default { outbound: { allow: ${JSON.stringify(allow)} },
+        connectors: [remoteMcp({ id: "web", url: "${url}" })] };`,
+      );
+      const ran = await run("tools", "--config", "outbound.mjs");
+      await server.close();
+      expect(ran.stdout).toContain(line);
+      expect([ran.code, server.asked.length > 0]).toEqual([code, code === 0]);
+    },
+  );
 
   test.each([
     [
