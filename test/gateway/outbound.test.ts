@@ -2,16 +2,19 @@ import dns from "node:dns";
 import { syncBuiltinESMExports } from "node:module";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { newVaultKey } from "../../server/access/keys.ts";
 import {
   api,
   createConnecta,
+  memoryStorage,
+  remoteMcp,
   tool,
   type Connecta,
   type ConnectaConfig,
 } from "../../server/index.ts";
 import { listen, quickjsExecutor } from "../../server/node/index.ts";
 import { nodeOutbound, type Lookup } from "../../server/node/outbound.ts";
-import { HostRefused, type Outbound } from "../../server/shared/outbound.ts";
+import { HostRefused, urlOf, type Outbound } from "../../server/shared/outbound.ts";
 import { callTool } from "../support/gateway.ts";
 import { lyingDns, site } from "../support/network.ts";
 
@@ -159,6 +162,23 @@ test("a lent fetch is given to every connector, and closed after them", async ()
   expect(order).toEqual(["a is given it", "b is given it"]);
   await connecta.close();
   expect(order.slice(2)).toEqual(["a closes", "b closes", "connections close"]);
+});
+
+test("what looks for an authorization server asks with the lent fetch too", async () => {
+  const asked: string[] = [];
+  const outbound = (): Outbound => ({
+    fetch: async (input) => {
+      asked.push(urlOf(input).href);
+      return new Response(null, { status: 404 });
+    },
+  });
+  const crm = remoteMcp({ id: "crm", url: "https://crm.test/mcp", auth: "oauth" });
+  const kept = { storage: memoryStorage(), vault: { key: newVaultKey() } };
+  const parts = { connectors: [crm], publicUrl: "https://connecta.test", ...kept };
+  const connecta = assembled(config(parts), { outbound });
+  await callTool(connecta, "authorize_connector", { connector: "crm" });
+  expect(asked).toContain("https://crm.test/mcp");
+  expect(asked).toContain("https://crm.test/.well-known/oauth-protected-resource/mcp");
 });
 
 test("an assembly of one's own on Node is lent the same", async () => {
