@@ -69,6 +69,8 @@ const tests = {
           environment: "node",
           include: ["test/**/*.test.ts"],
           exclude: ["test/shell/**"],
+          // The operator page's look is a style sheet read as text.
+          css: true,
         },
       },
       {
@@ -88,6 +90,7 @@ const tests = {
           environment: "node",
           include: ["verify/**/*.test.ts"],
           fileParallelism: false,
+          css: true,
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },

@@ -1,8 +1,10 @@
 import { z } from "zod";
 import { createInbound, type AuthOptions } from "./access/inbound/inbound.ts";
 import { isSafeAddress } from "./access/inbound/oauth-options.ts";
+import { Tokens } from "./access/inbound/tokens.ts";
 import type { Authenticate, Report } from "./access/inbound/verdict.ts";
 import { readVaultKeys, type VaultOptions } from "./access/keys.ts";
+import { OperatorDoor, type OperatorOptions } from "./access/operator.ts";
 import { ENDPOINT, ProtectedResource } from "./http/protected-resource.ts";
 import { callLimitsProblem } from "./shared/call-limits.ts";
 import { isConnectorId, isReserved } from "./shared/connector-id.ts";
@@ -41,6 +43,8 @@ export interface ConnectaConfig {
   };
   /** Who may call; without it anyone who reaches the loopback address. */
   readonly auth?: AuthOptions;
+  /** Opens `/operator` to whoever has its secret; on Node `CONNECTA_OPERATOR_SECRET` when omitted. */
+  readonly operator?: OperatorOptions;
   /**
    * Where clients reach this deployment, without `/mcp`: `https://mcp.example.com`, or with the path
    * that a proxy puts before it. `auth.oauth` needs it wherever the server is not on loopback.
@@ -87,6 +91,10 @@ export interface ReadyConfig {
   readonly authenticate: Authenticate | undefined;
   /** Where callers sign in, when they can. */
   readonly resource: ProtectedResource | undefined;
+  /** The way to the operator page, where there is one. */
+  readonly operator: OperatorDoor | undefined;
+  /** Callers' tokens, where callers have some. */
+  readonly tokens: Tokens | undefined;
   /** Without a trailing slash. */
   readonly publicUrl: string | undefined;
   readonly allowedHosts: readonly string[] | undefined;
@@ -152,6 +160,7 @@ const OPTIONS = z.strictObject({
         .exactOptional(),
     })
     .optional(),
+  operator: z.strictObject({ secret: z.string() }).optional(),
   publicUrl: z.string().optional(),
   http: z
     .strictObject({
@@ -209,6 +218,8 @@ export function readConfig(
     httpLimits: withDefaults(defaultHttpLimits(), limitsOf(config.http ?? {})),
     callTimeoutMs: config.calls?.timeoutMs ?? LIMITS.callTimeoutMs.value,
     ...readAuth(config, reached, report),
+    operator: readOperator(config),
+    tokens: config.auth?.tokens && config.storage ? new Tokens(config.storage) : undefined,
     publicUrl,
     allowedHosts: config.http?.allowedHosts,
     allowedOrigins: [
@@ -340,6 +351,18 @@ function readVault({ connectors, storage, vault }: ConnectaConfig) {
   }
   try {
     return readVaultKeys(vault);
+  } catch (error) {
+    throw new ConfigError((error as Error).message, { cause: error });
+  }
+}
+
+function readOperator({ operator, auth, storage }: ConnectaConfig): OperatorDoor | undefined {
+  if (operator === undefined) return undefined;
+  if (operator.secret === auth?.bearer) {
+    throw new ConfigError("operator.secret is auth.bearer too: every caller could sign in.");
+  }
+  try {
+    return new OperatorDoor(operator, storage);
   } catch (error) {
     throw new ConfigError((error as Error).message, { cause: error });
   }

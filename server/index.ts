@@ -20,6 +20,7 @@ import { VERSION } from "./version.ts";
 
 export { ConfigError, type ConnectaConfig } from "./config.ts";
 export type { AuthOptions } from "./access/inbound/inbound.ts";
+export type { OperatorOptions } from "./access/operator.ts";
 export type { Algorithm, ClaimValue, OAuthIssuer } from "./access/inbound/oauth-options.ts";
 export {
   api,
@@ -64,7 +65,7 @@ export type { KeepOptions, ListOptions, Storage } from "./shared/storage.ts";
 
 /** A deployment that answers web-standard requests. */
 export interface Connecta {
-  /** Serves `/mcp`, `/health` and the way back from authorization servers. */
+  /** Serves `/mcp`, `/health`, `/operator` and the way back from authorization servers. */
   fetch(request: Request): Promise<Response>;
   /** The calls that were recorded; `undefined` where the config wants none. */
   readonly activity: Pick<ActivityStore, "read"> | undefined;
@@ -103,6 +104,9 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   checkReachable(ready, lent);
   const { connectors, executor, limits, storage, activity, log } = ready;
   const outbound = openOutbound(ready, lent.outbound);
+  const origin = () => ready.publicUrl ?? lent.addresses?.()[0];
+  const operatorUrl = ready.operator && handingOver(origin);
+  const desk = openDesk({ ...ready, operatorUrl }, origin, outbound.fetch);
   const catalogs = new Catalogs(connectors, {}, storage);
   const recorder = new Recorder(activity);
   const invoker = new Invoker(catalogs, recorder, connectors);
@@ -136,7 +140,8 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       runs: runner.load,
       ...(mayCall && { connectors: invoker.load }),
     }),
-    authorizations: openDesk(ready, () => lent.addresses?.()[0], outbound.fetch),
+    authorizations: desk,
+    operator: ready.operator && { ...ready, door: ready.operator, catalogs, desk },
     log,
   });
   return {
@@ -181,4 +186,12 @@ function openTelemetry(log: Log, measures: Measures | undefined): Telemetry {
 
 function inNumbers({ active, waiting }: QueueState): QueueState {
   return { active, waiting };
+}
+
+/** Where an operator hands credentials over in a browser, once that has an address. */
+function handingOver(origin: () => string | undefined): () => string | undefined {
+  return () => {
+    const own = origin();
+    return own && `${own}/operator/credentials`;
+  };
 }

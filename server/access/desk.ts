@@ -22,7 +22,7 @@ export interface DeskOptions {
   /** The deployment's own URL without a path, as browsers reach it; asked for when it is needed. */
   readonly origin: () => string | undefined;
   /** Where an operator hands credentials over in a browser; the command line otherwise. */
-  readonly operatorUrl?: string;
+  readonly operatorUrl?: (() => string | undefined) | undefined;
   /** Makes requests to authorization servers; the platform's `fetch` when omitted. */
   readonly fetch?: Web;
 }
@@ -171,7 +171,10 @@ export class CredentialDesk {
   #holder(connector: string, need: CredentialNeed): Holder {
     const { storage, operatorUrl, fetch } = this.#options;
     if (need.kind === "fields") {
-      const where = () => operatorUrl ?? `connecta credentials set ${connector}`;
+      const where = () => {
+        const url = operatorUrl?.();
+        return url === undefined ? `connecta credentials set ${connector}` : `${url}#${connector}`;
+      };
       return new FieldCredentials(connector, need, this.#vault, where);
     }
     const introduce = () => this.#introduce(connector);
@@ -242,7 +245,7 @@ export function openDesk(
     keys,
     name,
     origin: () => publicUrl ?? origin(),
-    ...(operatorUrl !== undefined && { operatorUrl }),
+    operatorUrl,
     ...(fetch !== undefined && { fetch }),
   });
 }

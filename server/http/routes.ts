@@ -4,6 +4,7 @@ import { readBody } from "./body.ts";
 import { readableBy } from "./cors.ts";
 import { finishAuthorization, type Authorizations } from "./callback.ts";
 import { answerEarly, passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
+import { operatorRoutes, type OperatorSite } from "./operator/routes.ts";
 import type { Log } from "../shared/log.ts";
 import { refuse } from "./refusal.ts";
 import type { Admitted, Requests } from "./requests.ts";
@@ -21,15 +22,17 @@ export interface RouteOptions {
   readonly version: string;
   /** Where browsers come back to from authorization servers, when any connector sends them there. */
   readonly authorizations?: Authorizations | undefined;
+  /** The operator page, when somebody may open it. */
+  readonly operator?: OperatorSite | undefined;
   readonly log: Log;
 }
 
 /**
- * `/mcp` behind the gate; `/health`, where to sign in and the way back from authorizations before
- * it; everything else is not here.
+ * `/mcp` behind the gate; `/health`, where to sign in, the way back from authorizations and the
+ * operator page beside it; everything else is not here.
  */
 export function createRoutes(options: RouteOptions): Hono {
-  const { gate, load, name, version, authorizations } = options;
+  const { gate, load, name, version, authorizations, operator } = options;
   const app = new Hono();
   app.use(async ({ req }, next) => refuseForeignHost(req.raw, gate) ?? next());
   app.all("/mcp", async ({ req }) =>
@@ -39,6 +42,7 @@ export function createRoutes(options: RouteOptions): Hono {
     return gate.resource?.answer(req.raw) ?? next();
   });
   if (authorizations !== undefined) addAuthorizations(app, authorizations, options);
+  if (operator !== undefined) app.route("/operator", operatorRoutes(operator));
   app.get("/health", async ({ req, json }) => {
     return json({ status: "ok", name, version, ...load(await mayCall(req.raw, gate)) });
   });

@@ -8,7 +8,7 @@ import { UsageError, type CredentialsCommand } from "./cli-command.ts";
 import { loadDeployment, opened } from "./cli-deployment.ts";
 import { askHidden, readPiped } from "./hidden-input.ts";
 import { nodeOutbound } from "./outbound.ts";
-import { withVault } from "./vault-key.ts";
+import { withVault } from "./environment.ts";
 
 const NO_EXECUTOR = { execute: () => Promise.resolve({ result: undefined }) };
 

@@ -4,10 +4,10 @@ import { openOutbound } from "../shared/outbound.ts";
 import { UsageError, type ToolsCommand } from "./cli-command.ts";
 import { loadDeployment } from "./cli-deployment.ts";
 import { NO_EXECUTOR, write } from "./cli-print.ts";
-import { inspect, type Inspection } from "./inspect.ts";
+import { inspect, type Inspection } from "../catalog/inspect.ts";
 import { asText } from "./inspect-text.ts";
 import { nodeOutbound } from "./outbound.ts";
-import { withVault } from "./vault-key.ts";
+import { withVault } from "./environment.ts";
 
 /**
  * Prints every tool of a deployment with its class; ends with exit code 1 when a connector could

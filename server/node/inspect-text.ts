@@ -1,5 +1,5 @@
 import { printable } from "./cli-print.ts";
-import type { InspectedTool, Inspection, ToolClass } from "./inspect.ts";
+import type { InspectedTool, Inspection, ToolClass } from "../catalog/inspect.ts";
 
 const CLASSES: readonly ToolClass[] = ["read-only", "needs approval", "hidden", "set aside"];
 /** A longer name moves its own row and no other. */

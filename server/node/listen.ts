@@ -11,7 +11,7 @@ import { isLoopback } from "./loopback.ts";
 import type { Peer } from "./metrics-page.ts";
 import { nodeOutbound } from "./outbound.ts";
 import { SourceThread } from "./source-thread.ts";
-import { withVault } from "./vault-key.ts";
+import { withOperator, withVault } from "./environment.ts";
 
 /** Where and how to listen. */
 export interface ListenOptions {
@@ -66,7 +66,7 @@ export async function listen(
   const answers = new Answers();
   const onAnswerEnd = answers.onEnd.bind(answers);
   const lent = { sources, measures, addresses, onAnswerEnd, outbound: nodeOutbound };
-  const sealed = withVault(config, process.env);
+  const sealed = withOperator(withVault(config, process.env), process.env);
   const connecta = createConnecta({ ...withOwnName(sealed, hostname), executor }, lent);
   const page = measures && counting.metricsPage(measures, connecta.authenticate);
   const answer = firstOf([page, before, connecta.fetch]);

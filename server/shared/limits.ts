@@ -106,6 +106,10 @@ export const LIMITS = {
   authorizationMs: limit(10 * 60_000, "ms", "from a link to the person's consent"),
   oauthTimeoutMs: limit(10_000, "ms", "one question to an authorization server"),
   oauthAnswerBytes: limit(1024 * 1024, "bytes", "metadata or tokens of an authorization server"),
+  operatorSessionMs: limit(3_600_000, "ms", "a browser that was left open ends on its own"),
+  operatorBrowserMs: limit(90 * 24 * 3_600_000, "ms", "so long a browser has attempts of its own"),
+  operatorAttempts: limit(10, "count", "secrets tried at once, by one browser or all strangers"),
+  operatorAttemptMs: limit(15_000, "ms", "then one in this time: nobody guesses 16 characters"),
   queryChars: limit(1_000, "characters", "a search query beyond this is a document"),
   drainMs: limit(10_000, "ms", "how long a stopping server waits for requests in flight"),
 } as const satisfies Record<string, Limit>;

@@ -54,7 +54,7 @@ function deployed(connector: Connector = crm(), storage = memoryStorage(), opera
     keys: readVaultKeys({ key: KEY }),
     name: "connecta",
     origin: () => undefined,
-    ...(operatorUrl !== undefined && { operatorUrl }),
+    operatorUrl: () => operatorUrl,
   });
   return { desk, connector, storage };
 }
@@ -107,7 +107,7 @@ describe("values that a person hands over", () => {
   test("are asked for on the operator's page where there is one", async () => {
     const { desk } = deployed(crm(), memoryStorage(), "https://mcp.example.com/operator");
     expect(valueOf(await desk.authorize("crm", scope)).message).toContain(
-      "https://mcp.example.com/operator",
+      "https://mcp.example.com/operator#crm",
     );
   });
 

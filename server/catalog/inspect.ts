@@ -1,6 +1,6 @@
-import { isExplicitlyReadOnly } from "../catalog/classify.ts";
-import { govern } from "../catalog/policy.ts";
-import { suspicion } from "../catalog/suspicion.ts";
+import { isExplicitlyReadOnly } from "./classify.ts";
+import { govern } from "./policy.ts";
+import { suspicion } from "./suspicion.ts";
 import type { Connector, Tool } from "../shared/contracts.ts";
 import { type Outcome } from "../shared/failure.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
@@ -42,18 +42,25 @@ const TIMEOUT_MS = 60_000;
 /**
  * Lists the tools of connectors side by side, each with its class.
  * @param signal ends the listing of those that have not answered
+ * @param timeoutMs milliseconds that each may take
  */
 export function inspect(
   connectors: readonly Connector[],
   signal: AbortSignal,
+  timeoutMs = TIMEOUT_MS,
 ): Promise<readonly Inspection[]> {
-  return Promise.all(connectors.map((connector) => inspectOne(connector, scope(signal))));
+  const caller = () => scope(signal);
+  return Promise.all(connectors.map((one) => inspectOne(one, caller(), timeoutMs)));
 }
 
-async function inspectOne(connector: Connector, caller: Scope): Promise<Inspection> {
+async function inspectOne(
+  connector: Connector,
+  caller: Scope,
+  timeoutMs: number,
+): Promise<Inspection> {
   const { id } = connector;
   const what = `The tool list of ${id}`;
-  const listed = await withDeadline(caller, TIMEOUT_MS, what, (inner) => list(connector, inner));
+  const listed = await withDeadline(caller, timeoutMs, what, (inner) => list(connector, inner));
   if (!listed.ok) {
     const { code, message } = listed.failure;
     const errorOutput = connector.errorOutput?.() ?? "";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { asText } from "../../server/node/inspect-text.ts";
-import { inspect } from "../../server/node/inspect.ts";
+import { inspect } from "../../server/catalog/inspect.ts";
 import type { Connector } from "../../server/shared/contracts.ts";
 import { fail } from "../../server/shared/failure.ts";
 import { fakeConnector, fakeTool } from "../support/catalog.ts";
