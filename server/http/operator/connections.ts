@@ -37,7 +37,7 @@ export async function connections(
     const credential = credentials.find((one) => one.connector === id);
     const last = failed.get(id);
     return html`<li class="card">
-      <h2>${told(title ?? id)}<code>${id}</code></h2>
+      <h2>${told(title ?? id)}${title === undefined ? "" : html`<code>${id}</code>`}</h2>
       ${description === "" ? "" : html`<p class="quiet">${told(description)}</p>`}
       <p class="marks">
         <span class="chip ${state.kind}">${state.word}</span>

@@ -14,6 +14,9 @@ import {
   type Surroundings,
 } from "./markup.ts";
 
+/** What of the desk the page uses. */
+export type Desk = Pick<CredentialDesk, "list" | "set" | "remove" | "test" | "authorize">;
+
 const FIELD = "value.";
 
 /** What every connector needs, each with the forms that change it; no value is on the page. */
@@ -112,7 +115,7 @@ function grant(state: Extract<CredentialState, { kind: "oauth" }>): Markup {
 
 /** Does what a form asks for. */
 export async function changeCredential(
-  desk: CredentialDesk,
+  desk: Desk,
   form: URLSearchParams,
   changed: (connector: string) => void,
   scope: Scope,
@@ -127,7 +130,7 @@ export async function changeCredential(
 type Said = Omit<Notice, "kind">;
 
 async function carryOut(
-  desk: CredentialDesk,
+  desk: Desk,
   connector: string,
   form: URLSearchParams,
   scope: Scope,
@@ -150,25 +153,23 @@ async function carryOut(
   }
 }
 
-async function set(
-  desk: CredentialDesk,
-  connector: string,
-  form: URLSearchParams,
-): Promise<Outcome<Said>> {
+async function set(desk: Desk, connector: string, form: URLSearchParams): Promise<Outcome<Said>> {
   const given = [...form].filter(([name, value]) => name.startsWith(FIELD) && value !== "");
   if (given.length === 0) return fail("invalid_args", "Nothing was filled in: nothing is changed.");
   const values = Object.fromEntries(
     given.map(([name, value]) => [name.slice(FIELD.length), value] as const),
   );
   const written = await desk.set(connector, values);
-  return written.ok ? ok({ text: `${connector} is saved; its next call uses it.` }) : written;
+  if (!written.ok) return written;
+  const state = (await desk.list()).find((one) => one.connector === connector);
+  const fields = state?.kind === "fields" ? state.fields : [];
+  const missing = fields.filter((field) => field.state === "missing").map(({ title }) => title);
+  const next =
+    missing.length > 0 ? `Still missing: ${missing.join(", ")}.` : "Its next call uses it.";
+  return ok({ text: `The credential of ${connector} is saved. ${next}` });
 }
 
-async function authorize(
-  desk: CredentialDesk,
-  connector: string,
-  scope: Scope,
-): Promise<Outcome<Said>> {
+async function authorize(desk: Desk, connector: string, scope: Scope): Promise<Outcome<Said>> {
   const begun = await desk.authorize(connector, scope, true);
   if (!begun.ok) return begun;
   const { url, message } = begun.value;

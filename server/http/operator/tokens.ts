@@ -97,7 +97,7 @@ async function create(store: Tokens, form: URLSearchParams): Promise<Outcome<Sai
     ...(ends !== "never" && { expiresInMs: Number(ends) * DAY_MS }),
   });
   if (!made.ok) return made;
-  const more = html`<p><output class="token" tabindex="0">${made.value.token}</output></p>`;
+  const more = html`<p><code class="token" tabindex="0">${made.value.token}</code></p>`;
   return { ok: true, value: { text: `Copy it now: it is shown this once.`, more } };
 }
 
