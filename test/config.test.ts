@@ -84,6 +84,17 @@ describe("a deployment's config", () => {
       { outbound: { allow: "a" as never } },
       "outbound.allow",
     ],
+    [
+      "a short operator's secret",
+      { operator: { secret: "too short" } },
+      "operator.secret needs at least 16 characters",
+    ],
+    [
+      "an operator's secret that callers have",
+      { auth: { bearer: "correct-horse-battery" }, operator: { secret: "correct-horse-battery" } },
+      "operator.secret is auth.bearer too",
+    ],
+    ["an operator without a secret", { operator: {} as never }, "operator.secret is not usable"],
     ["a store that is none", { storage: "connecta.db" as never }, "storage has no get(): give a"],
     [
       "a store of recorded calls that is none",
