@@ -1,7 +1,8 @@
 import { html, raw } from "hono/html";
 import { clampUtf8 } from "../../shared/text.ts";
 import followSource from "./follow.ts?travel";
-import style from "./page.css?raw";
+import pageStyle from "./page.css?raw";
+import partsStyle from "./parts.css?raw";
 
 /** HTML in which every text was escaped. */
 export type Markup = ReturnType<typeof html>;
@@ -33,6 +34,7 @@ export const PAGES = {
 } as const;
 
 const SCRIPT = `(${followSource})()`;
+const style = pageStyle + partsStyle;
 const MAX_TEXT_BYTES = 500;
 
 /** The policy of every page: the one script and the one style that we wrote, and forms to us. */

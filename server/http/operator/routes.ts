@@ -76,7 +76,11 @@ export function operatorRoutes(site: OperatorSite): Hono<Known> {
     keep(c, site, base, SESSION, "", 0);
     return c.redirect(`${base}/sign-in`, 303);
   });
-  app.all("*", (c) => c.text("There is no such page.", 404));
+  app.all("*", (c) => {
+    // Typed by a person who ends every address like that.
+    if (c.req.path === "/operator/") return c.redirect(base, 303);
+    return c.text("There is no such page.", 404);
+  });
   return app;
 }
 

@@ -6,7 +6,7 @@ const open: Connecta[] = [];
 afterEach(async () => {
   for (const each of open.splice(0)) await each.close();
 });
-function site(config: Partial<ConnectaConfig> = {}) {
+function site(config: Parameters<typeof deployed>[0] = {}) {
   const connecta = deployed(config);
   open.push(connecta);
   return connecta;
@@ -29,8 +29,7 @@ async function stored(storage: ReturnType<typeof memoryStorage>) {
 
 describe("the operator page", () => {
   test("is not there without a secret", async () => {
-    const { operator: _, ...rest } = { operator: undefined };
-    const connecta = site({ ...rest, operator: undefined as never });
+    const connecta = site({ operator: undefined });
     for (const path of [...PAGES, "/operator/sign-in"]) {
       expect((await new Browser(connecta).get(path)).status).toBe(404);
     }
@@ -56,6 +55,7 @@ describe("the operator page", () => {
     expect((await browser.get("/operator", headers)).status).toBe(303);
     await browser.signIn();
     for (const path of PAGES) expect((await browser.get(path)).status).toBe(200);
+    expect((await browser.get("/operator/")).headers.get("location")).toBe("/operator");
   });
 
   test("does not let its secret into MCP", async () => {

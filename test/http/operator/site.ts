@@ -40,17 +40,22 @@ export function vaulted(id = "crm"): Connector {
   });
 }
 
-/** A deployment with an operator page; close it when done. */
-export function deployed(config: Partial<ConnectaConfig> = {}): Connecta {
+/** A deployment with an operator page, unless `operator` is `undefined`; close it when done. */
+export function deployed(
+  config: Partial<Omit<ConnectaConfig, "operator">> & {
+    readonly operator?: ConnectaConfig["operator"] | undefined;
+  } = {},
+): Connecta {
+  const { operator = "operator" in config ? undefined : { secret: SECRET }, ...rest } = config;
   return createConnecta({
     connectors: [vaulted()],
     executor,
     storage: memoryStorage(),
     vault: { key: newVaultKey() },
     auth: { bearer: "correct-horse-battery", tokens: true },
-    operator: { secret: SECRET },
+    ...(operator && { operator }),
     log: () => undefined,
-    ...config,
+    ...rest,
   });
 }
 
