@@ -1,3 +1,4 @@
+import { ok, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Storage } from "../shared/storage.ts";
 import { digestOf, fromHex, isSameDigest, randomHex, toHex } from "./inbound/secret.ts";
@@ -77,11 +78,17 @@ export class OperatorDoor {
     return { kind: "admitted", cookie, known: next };
   }
 
-  /** The session of a cookie, unless it is over, was ended, or is not ours. */
-  async session(cookie: string | undefined): Promise<Session | undefined> {
+  /**
+   * The session of a cookie, unless it is over, was ended, or is not ours.
+   * Failures: those of the store, which alone could say that it was ended.
+   */
+  async session(cookie: string | undefined): Promise<Outcome<Session | undefined>> {
     const opened = cookie === undefined ? undefined : await this.#opened("session", cookie);
-    if (opened === undefined || (await this.#isEnded(opened.id))) return undefined;
-    return { ...opened, formToken: await this.#mac("form", opened.id) };
+    if (opened === undefined || this.#ended.has(opened.id)) return ok(undefined);
+    const ended = await this.#storage?.get(ENDED + opened.id);
+    if (ended?.ok === false) return ended;
+    if (ended?.value !== undefined) return ok(undefined);
+    return ok({ ...opened, formToken: await this.#mac("form", opened.id) });
   }
 
   /** Whether a form is one of this session's. */
@@ -96,13 +103,6 @@ export class OperatorDoor {
     this.#ended.set(id, expiresAt);
     const ttlMs = Math.max(1, expiresAt - now);
     await this.#storage?.set(ENDED + id, "1", { ttlMs });
-  }
-
-  async #isEnded(id: string): Promise<boolean> {
-    if (this.#ended.has(id)) return true;
-    const found = await this.#storage?.get(ENDED + id);
-    // A store that does not answer cannot say that the session goes on.
-    return found !== undefined && (!found.ok || found.value !== undefined);
   }
 
   async #signed(purpose: Purpose, ms: number): Promise<string> {

@@ -4,6 +4,7 @@ import { getCookie, setCookie } from "hono/cookie";
 import type { CredentialDesk } from "../../access/desk.ts";
 import type { Tokens } from "../../access/inbound/tokens.ts";
 import type { OperatorDoor, Session } from "../../access/operator.ts";
+import type { Outcome } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Scope } from "../../shared/scope.ts";
@@ -50,7 +51,8 @@ export function operatorRoutes(site: OperatorSite): Hono<Known> {
   app.use(withHeaders());
   app.get("/icon.svg", ({ body }) => body(ICON, 200, { "content-type": "image/svg+xml" }));
   app.get("/sign-in", async (c) => {
-    if (await sessionOf(c, door)) return c.redirect(base, 303);
+    const session = await sessionOf(c, door);
+    if (session.ok && session.value) return c.redirect(base, 303);
     return c.html(signInPage(base, name));
   });
   app.use(onlyFromHere(site.publicUrl));
@@ -60,12 +62,13 @@ export function operatorRoutes(site: OperatorSite): Hono<Known> {
   app.post("/sign-in", (c) => signIn(c, site, base));
   app.use(async (c, next) => {
     const session = await sessionOf(c, door);
-    if (session === undefined) {
+    if (!session.ok) return c.text("The store does not answer now. Try again later.", 503);
+    if (session.value === undefined) {
       return c.req.path.endsWith("/since")
         ? c.json({ error: "Sign in again." }, 401)
         : c.redirect(`${base}/sign-in`, 303);
     }
-    c.set("session", session);
+    c.set("session", session.value);
     await next();
   });
   addPages(app, site, base);
@@ -169,7 +172,7 @@ function isOwnOrigin(origin = "", host = "", publicUrl: string | undefined): boo
   return named === host || (publicUrl !== undefined && origin === new URL(publicUrl).origin);
 }
 
-async function sessionOf(c: Asked, door: OperatorDoor): Promise<Session | undefined> {
+function sessionOf(c: Asked, door: OperatorDoor): Promise<Outcome<Session | undefined>> {
   return door.session(getCookie(c, SESSION));
 }
 

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from "vitest";
 import { memoryStorage, type Connecta, type ConnectaConfig } from "../../../server/index.ts";
+import { fail } from "../../../server/shared/failure.ts";
 import { Browser, deployed, ORIGIN, SECRET } from "./site.ts";
 
 const open: Connecta[] = [];
@@ -91,6 +92,17 @@ describe("the operator page", () => {
     expect((await browser.post("/operator/sign-out", {})).status).toBe(303);
     browser.cookies.set("connecta_operator", copy);
     expect((await browser.get("/operator")).status).toBe(303);
+  });
+
+  test("opens nothing and says so while its store cannot say who signed out", async () => {
+    const storage = memoryStorage();
+    const browser = await new Browser(site({ storage })).signIn();
+    storage.get = () => Promise.resolve(fail("unavailable", "down"));
+    const answer = await browser.get("/operator/credentials");
+    expect([answer.status, await answer.text()]).toEqual([
+      503,
+      "The store does not answer now. Try again later.",
+    ]);
   });
 
   test("tells how long to wait after too many attempts", async () => {
