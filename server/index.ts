@@ -104,9 +104,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   checkReachable(ready, lent);
   const { connectors, executor, limits, storage, activity, log } = ready;
   const outbound = openOutbound(ready, lent.outbound);
-  const origin = () => ready.publicUrl ?? lent.addresses?.()[0];
-  const operatorUrl = ready.operator && handingOver(origin);
-  const desk = openDesk({ ...ready, operatorUrl }, origin, outbound.fetch);
+  const desk = deskOf(ready, lent, outbound.fetch);
   const catalogs = new Catalogs(connectors, {}, storage);
   const recorder = new Recorder(activity);
   const invoker = new Invoker(catalogs, recorder, connectors);
@@ -116,6 +114,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   const identity = { name: ready.name, version: VERSION };
   const requests = new Requests(ready.httpLimits, lent.onAnswerEnd);
   measures?.watch({ requests: requests.queue, runs: runner.queue, connectors: invoker.queue });
+  const load = () => ({ requests: inNumbers(requests.queue), runs: runner.load });
   const mcp = createMcp({
     ...identity,
     connectors,
@@ -135,11 +134,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     gate: ready,
     requests,
     bodyTimeoutMs: ready.httpLimits.bodyTimeoutMs,
-    load: (mayCall) => ({
-      requests: inNumbers(requests.queue),
-      runs: runner.load,
-      ...(mayCall && { connectors: invoker.load }),
-    }),
+    load: (mayCall) => ({ ...load(), ...(mayCall && { connectors: invoker.load }) }),
     authorizations: desk,
     operator: ready.operator && { ...ready, door: ready.operator, catalogs, desk },
     log,
@@ -188,10 +183,12 @@ function inNumbers({ active, waiting }: QueueState): QueueState {
   return { active, waiting };
 }
 
-/** Where an operator hands credentials over in a browser, once that has an address. */
-function handingOver(origin: () => string | undefined): () => string | undefined {
-  return () => {
-    const own = origin();
+/** What people hand over; on the operator page where there is one, once it has an address. */
+function deskOf(ready: ReadyConfig, { addresses }: Lent, fetch: Outbound["fetch"]) {
+  const origin = () => ready.publicUrl ?? addresses?.()[0];
+  const operatorUrl = () => {
+    const own = ready.operator && origin();
     return own && `${own}/operator/credentials`;
   };
+  return openDesk({ ...ready, operatorUrl }, origin, fetch);
 }

@@ -9,6 +9,7 @@ const HEIGHTS: Readonly<Record<string, number>> = {
   worker: 8,
   "index.ts": 7,
   "config.ts": 6,
+  "config-form.ts": 5,
   "version.ts": 6,
   http: 5,
   tools: 4,
