@@ -15,7 +15,8 @@ import { logged, type Log } from "./shared/log.ts";
 import type { Measures, QueueState } from "./shared/observation.ts";
 import { openOutbound, type Outbound, type OutboundRules } from "./shared/outbound.ts";
 import { Telemetry } from "./shared/telemetry.ts";
-import { createMcp } from "./tools/mcp.ts";
+import type { Server } from "@modelcontextprotocol/server";
+import { createMcp, serverFactory, type McpOptions } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
 
 export { ConfigError, type ConnectaConfig } from "./config.ts";
@@ -67,6 +68,11 @@ export type { KeepOptions, ListOptions, Storage } from "./shared/storage.ts";
 export interface Connecta {
   /** Serves `/mcp`, `/health`, `/operator` and the way back from authorization servers. */
   fetch(request: Request): Promise<Response>;
+  /**
+   * An MCP server for one connection that is not HTTP, such as stdin and stdout: whoever holds its
+   * other end may call, auth or not.
+   */
+  connection(): Server;
   /** The calls that were recorded; `undefined` where the config wants none. */
   readonly activity: Pick<ActivityStore, "read"> | undefined;
   /** Decides who calls, for pages beside it; `undefined` where anyone may. */
@@ -115,7 +121,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   const requests = new Requests(ready.httpLimits, lent.onAnswerEnd);
   measures?.watch({ requests: requests.queue, runs: runner.queue, connectors: invoker.queue });
   const load = () => ({ requests: inNumbers(requests.queue), runs: runner.load });
-  const mcp = createMcp({
+  const options: McpOptions = {
     ...identity,
     connectors,
     catalogs,
@@ -127,7 +133,10 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     handOver: (request) => requests.handOver(request),
     log,
     telemetry,
-  });
+  };
+  const mcp = createMcp(options);
+  // Few deployments have a connection besides HTTP, and what is built for it once costs a start.
+  let connect: (() => Server) | undefined;
   const routes = createRoutes({
     ...identity,
     mcp,
@@ -141,6 +150,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   });
   return {
     fetch: async (request) => routes.fetch(request),
+    connection: () => (connect ??= serverFactory(options))(),
     activity,
     authenticate: ready.authenticate,
     async close() {

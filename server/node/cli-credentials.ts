@@ -6,11 +6,10 @@ import { openOutbound } from "../shared/outbound.ts";
 import type { Scope } from "../shared/scope.ts";
 import { UsageError, type CredentialsCommand } from "./cli-command.ts";
 import { loadDeployment, opened } from "./cli-deployment.ts";
+import { NO_EXECUTOR } from "./cli-print.ts";
 import { askHidden, readPiped } from "./hidden-input.ts";
 import { nodeOutbound } from "./outbound.ts";
 import { withVault } from "./environment.ts";
-
-const NO_EXECUTOR = { execute: () => Promise.resolve({ result: undefined }) };
 
 /** Looks at, takes, tries or removes what people hand over; a server that runs uses it at once. */
 export async function credentials(command: CredentialsCommand): Promise<void> {

@@ -1,14 +1,13 @@
 import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { createLog, LOG_LEVELS, type LogOption } from "../shared/log.ts";
 import { UsageError, type ServeCommand } from "./cli-command.ts";
 import { loadDeployment, opened } from "./cli-deployment.ts";
 import { openHostPage, type HostPage } from "./host-page.ts";
 import { listen, type Listening } from "./listen.ts";
 import { configPath } from "./load-config.ts";
+import { whenParentEnds } from "./parent.ts";
 
 const PATIENCE_MS = 500;
-const PARENT_POLL_MS = 500;
 
 /** Serves a deployment until a signal comes; says on stdout where it listens, and nothing else. */
 export async function serve(command: ServeCommand): Promise<void> {
@@ -35,7 +34,7 @@ async function start(command: ServeCommand): Promise<Listening> {
   if (auth) log.write("warn", "dev leaves auth out; only this machine can reach the server.");
   const server = opened(await listen(open, { ...options, before }));
   const host = await openHostPage({
-    directory: join(dirname(fileURLToPath(import.meta.url)), "../host"),
+    directory: command.hostPage,
     port: server.port,
     hostname: hostname ?? "127.0.0.1",
     programsDirectory: join(dirname(configPath(command.config)), "programs"),
@@ -87,17 +86,6 @@ function closeOnSignal(server: Listening): void {
   };
   process.on("SIGINT", close);
   process.on("SIGTERM", close);
-  closeWithParent(close);
-}
-
-/** A script runner that is ended does not always tell what it runs: notice that it is gone. */
-function closeWithParent(close: () => void): void {
-  if (process.env.npm_lifecycle_event === undefined) return;
-  const parent = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(watch);
-    close();
-  }, PARENT_POLL_MS);
-  watch.unref();
+  // A script runner that is ended does not always tell what it runs.
+  if (process.env.npm_lifecycle_event !== undefined) whenParentEnds(close);
 }

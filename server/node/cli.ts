@@ -1,35 +1,26 @@
-import { activity } from "./cli-activity.ts";
-import { ConfigError } from "../config.ts";
-import { VERSION } from "../version.ts";
-import { credentials } from "./cli-credentials.ts";
-import { readCommand, USAGE, UsageError, type Command } from "./cli-command.ts";
-import { serve } from "./cli-serve.ts";
-import { tokens } from "./cli-tokens.ts";
-import { tools } from "./cli-tools.ts";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { CommanderError } from "commander";
+import { UsageError } from "./cli-command.ts";
+import { program } from "./cli-program.ts";
+
+const hostPage = join(dirname(fileURLToPath(import.meta.url)), "../host");
 
 try {
-  await run(readCommand(process.argv.slice(2), process.env));
+  await program({ env: process.env, hostPage }).parseAsync();
 } catch (error) {
-  if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
-  console.error(`connecta: ${error.message}`);
-  process.exit(1);
+  // A help or a version that was asked for is printed by now.
+  if (!(error instanceof CommanderError)) {
+    if (!isMistake(error)) throw error;
+    console.error(`connecta: ${error.message}`);
+    process.exit(1);
+  }
+  process.exitCode = error.exitCode;
 }
 
-function run(command: Command): void | Promise<void> {
-  switch (command.name) {
-    case "help":
-      return console.log(USAGE);
-    case "version":
-      return console.log(VERSION);
-    case "tokens":
-      return tokens(command);
-    case "tools":
-      return tools(command);
-    case "activity":
-      return activity(command);
-    case "credentials":
-      return credentials(command);
-    default:
-      return serve(command);
-  }
+/** A config's check is not loaded by commands that read no config, so it is known by its name. */
+function isMistake(error: unknown): error is Error {
+  return (
+    error instanceof UsageError || (error instanceof Error && error.name === "ConfigError")
+  );
 }

@@ -38,11 +38,19 @@ export interface McpOptions extends ToolDeps {
 
 const ANONYMOUS = "anonymous";
 
+/** The MCP endpoint of a deployment: both protocol generations, one server object per request. */
+export function createMcp(options: McpOptions): McpHttpHandler {
+  return createMcpHandler(serverFactory(options), {
+    maxRequestBodySize: LIMITS.requestBodyBytes.value,
+    onerror: (error) => options.log.fault(error, "a request"),
+  });
+}
+
 /**
- * The MCP endpoint of a deployment: both protocol generations, one server object per request.
+ * Makes the server objects of a deployment, one for each request or for one whole connection.
  * What is constant — the tool list, capabilities, schemas — is built once here.
  */
-export function createMcp(options: McpOptions): McpHttpHandler {
+export function serverFactory(options: McpOptions): () => Server {
   const tools = options.tools ?? defineTools(options.connectors);
   const list = { tools: tools.map((tool) => ({ ...tool })) };
   const info = { name: options.name, version: options.version };
@@ -54,27 +62,21 @@ export function createMcp(options: McpOptions): McpHttpHandler {
     },
     instructions: options.instructions ?? INSTRUCTIONS,
   };
-  return createMcpHandler(
-    () => {
-      const server = new Server(info, serverOptions);
-      server.setRequestHandler("tools/list", () => list);
-      // A registered handler's result is held against the blocks that the package knows.
-      server.fallbackRequestHandler = (request, context) => call(request, options, context);
-      server.setRequestHandler("resources/list", () => ({ resources: [] }));
-      server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
-      server.setRequestHandler("resources/read", (request) => {
-        const shell = readShell(request.params.uri);
-        if (shell) return shell;
-        const uri = clampUtf8(request.params.uri, LIMITS.echoBytes.value);
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Resource not found", { uri });
-      });
-      return server;
-    },
-    {
-      maxRequestBodySize: LIMITS.requestBodyBytes.value,
-      onerror: (error) => options.log.fault(error, "a request"),
-    },
-  );
+  return () => {
+    const server = new Server(info, serverOptions);
+    server.setRequestHandler("tools/list", () => list);
+    // A registered handler's result is held against the blocks that the package knows.
+    server.fallbackRequestHandler = (request, context) => call(request, options, context);
+    server.setRequestHandler("resources/list", () => ({ resources: [] }));
+    server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
+    server.setRequestHandler("resources/read", (request) => {
+      const shell = readShell(request.params.uri);
+      if (shell) return shell;
+      const uri = clampUtf8(request.params.uri, LIMITS.echoBytes.value);
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, "Resource not found", { uri });
+    });
+    return server;
+  };
 }
 
 /** Serves `tools/call`; every other method that reaches it does not exist. */

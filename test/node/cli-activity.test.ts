@@ -194,7 +194,7 @@ describe("connecta activity", () => {
     [["none.mjs"], `connecta: the config says activity: false: ${FIX}`],
     [["kept.mjs", "--limit", "0"], "connecta: --limit must be a whole number between 1 and 1000."],
     [["kept.mjs", "--outcome", "bad"], "connecta: --outcome must be ok or failed."],
-    [["kept.mjs", "crm"], "connecta: Say one command: "],
+    [["kept.mjs", "crm"], "connecta: connecta activity: too many arguments"],
     [["kept.mjs", "--port", "1"], "connecta: connecta activity takes no --port"],
   ])("%j is one line and exit code 1", async ([file = "", ...args], line) => {
     const { ended, said } = start("activity", "--config", file, ...args);

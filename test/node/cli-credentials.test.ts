@@ -146,14 +146,14 @@ describe("connecta credentials", () => {
   test.each([
     ["credentials", "connecta credentials can: list, set, test, remove, rotate, key"],
     ["credentials get crm", "connecta credentials can: list, set, test, remove, rotate, key"],
-    ["credentials set", "connecta credentials set needs a connector."],
-    ["credentials test crm token", "connecta credentials test takes fewer words."],
+    ["credentials set", "connecta credentials set: missing required argument 'connector'"],
+    ["credentials test crm token", "Expected 1 argument but got 2."],
     ["credentials set nobody", "There is no connector nobody; there are: crm, two, web, free."],
     ["credentials set crm password", "has no field password; it has: token."],
     ["credentials set web", "web is authorized in a browser"],
     ["credentials set crm", "token is empty."],
     ["credentials list --config none.mjs", "no connector of this deployment needs a credential."],
-    ["credentials list --port 1", "connecta credentials takes no --port"],
+    ["credentials list --port 1", "connecta credentials list takes no --port"],
   ])("%s is a mistake of one line: %s", async (words, message) => {
     const { code, out, err } = await run(words);
     expect([code, out, err.trimEnd().split("\n").length]).toEqual([1, "", 1]);

@@ -219,7 +219,7 @@ describe("connecta tools", () => {
     ["a file that is no JSON", ["tools", "--mcp-config", "broken.json"], "see line 1, column 3."],
     ["an option of another command", ["tools", "--port", "1"], "connecta tools takes no --port"],
     ["an option of this command", ["serve", "--json"], "connecta serve takes no --json"],
-    ["too many words", ["tools", "a", "b"], "Say one command"],
+    ["too many words", ["tools", "a", "b"], "Expected 1 argument but got 2."],
   ])("%s is one line and exit code 1", async (_, args, line) => {
     const { code, stdout, stderr } = await run(...args);
     expect([code, stdout]).toEqual([1, ""]);

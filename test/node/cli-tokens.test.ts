@@ -121,12 +121,12 @@ describe("connecta tokens", () => {
 
   test.each<[string, string[], string]>([
     ["no such token", ["tokens", "revoke", "f".repeat(16)], "No token has this id."],
-    ["no name", ["tokens", "create"], "Say connecta tokens create NAME"],
-    ["no action", ["tokens"], "Say connecta tokens create NAME"],
-    ["an unknown action", ["tokens", "show", "x"], "Say connecta tokens create NAME"],
+    ["no name", ["tokens", "create"], "connecta tokens create: missing required argument 'name'"],
+    ["no action", ["tokens"], "connecta tokens can: create, list, revoke"],
+    ["an unknown action", ["tokens", "show", "x"], "connecta tokens can: create, list, revoke"],
     ["a blank name", ["tokens", "create", " "], "A token's name has 1 to 128 bytes"],
     ["a time that is none", ["tokens", "create", "a", "--expires", "soon"], "such as 12h, 30d"],
-    ["a time for a list", ["tokens", "list", "--expires", "1d"], "--expires is for connecta"],
+    ["a time for a list", ["tokens", "list", "--expires", "1d"], "connecta tokens list takes no --expires"],
     ["a time elsewhere", ["tools", "--expires", "1d"], "connecta tools takes no --expires"],
     ["no store", ["tokens", "list", "--config", "none.mjs"], "tokens need a store"],
     [
