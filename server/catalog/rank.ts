@@ -50,6 +50,29 @@ export interface Hit {
   readonly score: number;
 }
 
+/**
+ * What a hit's score is made of: `words`, times each of the factors, plus `exact`, times `surface`.
+ * A factor of 1 changes nothing.
+ */
+export interface Parts {
+  /** How well the tool's texts answer each word of the query, rare words counting for more. */
+  readonly words: number;
+  /** How much of the whole query it answers. */
+  readonly coverage: number;
+  /** How much of its name the query covers. */
+  readonly name: number;
+  /** How much its connector is about what the query is about. */
+  readonly affinity: number;
+  /** How plainly the query names its connector. */
+  readonly mention: number;
+  /** Whether it does what the query asks to do. */
+  readonly action: number;
+  /** Whether its name's very words stand in the query. */
+  readonly surface: number;
+  /** Added where the query is its name or address. */
+  readonly exact: number;
+}
+
 /** What a query found. */
 export interface Ranking {
   readonly hits: readonly Hit[];
@@ -59,6 +82,8 @@ export interface Ranking {
   readonly confidence: number;
   /** The words that no tool knows, as written. */
   readonly unmatched: readonly string[];
+  /** What the score of one of the hits is made of. */
+  parts(hit: Hit): Parts;
 }
 
 /**
@@ -93,6 +118,30 @@ export function rank(
     total,
     confidence: top === undefined ? 0 : exact.has(top) ? 1 : confidence(tally, top),
     unmatched: tally.unmatched,
+    parts: (hit) => partsOf(hit, vocabulary, request, tally, exact),
+  };
+}
+
+function partsOf(
+  { slot, position }: Hit,
+  vocabulary: Vocabulary,
+  request: Request,
+  tally: Tally,
+  exact: ReadonlyMap<number, number>,
+): Parts {
+  const { index } = vocabulary.slots[slot]!;
+  const tool = tally.bases[slot]! + position;
+  const worth = tally.worth || 1;
+  const floor = RANKING.coverageFloor;
+  return {
+    words: tally.scores[tool]!,
+    coverage: floor + ((1 - floor) * tally.covered[tool]!) / worth,
+    name: 1 + RANKING.name * Math.min(1, tally.names[tool]!),
+    affinity: 1 + (RANKING.affinity * tally.affinity[slot]!) / worth,
+    mention: 1 + RANKING.mention * tally.named[slot]!,
+    action: actionFactors(request)[index.actions[position]!]!,
+    surface: surfaceFactor(index.tools[position]!.name, new Set(request.words)),
+    exact: exact.get(tool) ?? 0,
   };
 }
 
@@ -187,13 +236,17 @@ function polish(vocabulary: Vocabulary, request: Request, hits: readonly Hit[]):
   const words = new Set(request.words);
   const polished = hits.slice(0, POLISHED).map((hit) => {
     const { name } = vocabulary.slots[hit.slot]!.index.tools[hit.position]!;
-    const parts = pieces(name, MAX_NAME_PIECES).flatMap((piece) =>
-      piece.kind === "word" ? piece.parts : [],
-    );
-    const same = parts.filter((part) => words.has(part)).length / Math.max(1, parts.length);
-    return { ...hit, score: hit.score * (1 + RANKING.surface * same) };
+    return { ...hit, score: hit.score * surfaceFactor(name, words) };
   });
   return [...polished.sort((a, b) => b.score - a.score), ...hits.slice(POLISHED)];
+}
+
+function surfaceFactor(name: string, words: ReadonlySet<string>): number {
+  const parts = pieces(name, MAX_NAME_PIECES).flatMap((piece) =>
+    piece.kind === "word" ? piece.parts : [],
+  );
+  const same = parts.filter((part) => words.has(part)).length / Math.max(1, parts.length);
+  return 1 + RANKING.surface * same;
 }
 
 function confidence(tally: Tally, tool: number): number {

@@ -19,7 +19,7 @@ export interface PageBounds {
 }
 
 /** A connector whose tools could not be searched, and why. */
-interface Unavailable {
+export interface Unavailable {
   readonly connector: string;
   readonly code: Failure["code"];
   readonly message: string;
@@ -138,13 +138,14 @@ export function byConnector({ tools, ...facts }: SearchPage): GroupedPage {
   return { connectors: [...groups].map(([id, list]) => ({ id, tools: list })), ...facts };
 }
 
-interface Gathered {
+/** What could be searched, and what could not. */
+export interface Gathered {
   readonly found: readonly Catalog[];
   readonly unavailable: readonly Unavailable[];
 }
 
 /** Loads side by side; whoever fails is told apart, and only the caller's leaving fails all. */
-async function gather(
+export async function gather(
   catalogs: Catalogs,
   only: string | undefined,
   scope: Scope,
