@@ -109,14 +109,3 @@ function rank(tool: InspectedTool): number {
   const classes: readonly ToolClass[] = ["read-only", "needs approval", "set aside", "hidden"];
   return classes.indexOf(tool.class) + (tool.suspicious === true ? 0 : classes.length);
 }
-
-function scope(signal: AbortSignal): Scope {
-  return {
-    signal,
-    now: Date.now,
-    defer: () => undefined,
-    principal: "operator",
-    requestId: crypto.randomUUID(),
-    report: () => undefined,
-  };
-}

@@ -55,5 +55,34 @@ export interface CredentialsCommand extends Sources {
   readonly field: string | undefined;
 }
 
+/** A program to run. */
+export interface RunCommand extends Sources {
+  /** `-` for stdin. */
+  readonly file: string;
+  /** Where its view is saved. */
+  readonly view: string | undefined;
+  readonly diagnostics: boolean;
+}
+
+/** A tool to call. */
+export interface CallCommand extends Sources {
+  readonly address: string;
+  /** JSON, `@file`, or `-` for stdin. */
+  readonly args: string | undefined;
+  /** Whether it may be one that changes something. */
+  readonly write: boolean;
+  readonly json: boolean;
+}
+
+/** A query to find tools by. */
+export interface SearchCommand extends Sources {
+  readonly query: string;
+  /** Whether to say what each score is made of. */
+  readonly explain: boolean;
+  readonly connector: string | undefined;
+  readonly limit: number;
+  readonly json: boolean;
+}
+
 /** A mistake of the person at the command line: one line, exit code 1. */
 export class UsageError extends Error {}

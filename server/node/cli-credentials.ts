@@ -1,38 +1,22 @@
-import { openDesk, type CredentialDesk, type CredentialState } from "../access/desk.ts";
+import { type CredentialDesk, type CredentialState } from "../access/desk.ts";
 import { newVaultKey } from "../access/keys.ts";
-import { readConfig } from "../config.ts";
 import { LIMITS } from "../shared/limits.ts";
-import { openOutbound } from "../shared/outbound.ts";
-import type { Scope } from "../shared/scope.ts";
 import { UsageError, type CredentialsCommand } from "./cli-command.ts";
-import { loadDeployment, opened } from "./cli-deployment.ts";
-import { NO_EXECUTOR } from "./cli-print.ts";
+import { opened } from "./cli-deployment.ts";
+import { checkConnector, operatorScope, readyDeployment } from "./cli-ready.ts";
 import { askHidden, readPiped } from "./hidden-input.ts";
-import { nodeOutbound } from "./outbound.ts";
-import { withVault } from "./environment.ts";
 
 /** Looks at, takes, tries or removes what people hand over; a server that runs uses it at once. */
 export async function credentials(command: CredentialsCommand): Promise<void> {
   if (command.action === "key") return console.log(newVaultKey());
-  const { config, warnings } = await loadDeployment(command);
-  for (const warning of warnings) console.error(`connecta: ${warning}`);
-  const given = withVault(config, process.env);
-  const ready = readConfig({ ...given, executor: config.executor ?? NO_EXECUTOR });
-  const { connectors, storage } = ready;
-  const outbound = openOutbound(ready, nodeOutbound);
-  const desk = openDesk(ready, undefined, outbound.fetch);
+  const { config, desk, close } = await readyDeployment(command);
   try {
     if (desk === undefined)
       throw new UsageError("no connector of this deployment needs a credential.");
-    const { connector } = command;
-    if (connector !== undefined && !connectors.some(({ id }) => id === connector)) {
-      const ids = connectors.map(({ id }) => id).join(", ");
-      throw new UsageError(`There is no connector ${connector}; there are: ${ids}.`);
-    }
+    checkConnector(command.connector, config);
     await act(desk, command);
   } finally {
-    await Promise.all([...connectors, config.executor, storage].map((used) => used?.close?.()));
-    await outbound.close?.();
+    await close();
   }
 }
 
@@ -44,7 +28,9 @@ async function act(desk: CredentialDesk, command: CredentialsCommand): Promise<v
     case "set":
       return set(desk, connector, field);
     case "test":
-      return console.log(opened(await desk.test(connector, scope())));
+      return console.log(
+        opened(await desk.test(connector, operatorScope(new AbortController().signal))),
+      );
     case "remove":
       opened(await desk.remove(connector, field));
       return console.log(`${connector}: removed.`);
@@ -108,15 +94,4 @@ function list(states: readonly CredentialState[], only: string | undefined): voi
       console.log([`  ${name}`, shown, title, message].filter(Boolean).join("  "));
     }
   }
-}
-
-function scope(): Scope {
-  return {
-    signal: new AbortController().signal,
-    now: Date.now,
-    defer: () => undefined,
-    principal: "operator",
-    requestId: crypto.randomUUID(),
-    report: () => undefined,
-  };
 }

@@ -17,3 +17,9 @@ export function write(text: string): Promise<boolean> {
     process.stdout.write(text, (error) => resolve(!error));
   });
 }
+
+/** The code of a failed reading or writing; its text holds paths alone, but no sentence. */
+export function codeOf(error: unknown): string {
+  const { code } = error as NodeJS.ErrnoException;
+  return code ?? "unreadable";
+}

@@ -5,6 +5,9 @@ import { VERSION } from "../version.ts";
 import { UsageError, type CredentialsCommand, type Sources } from "./cli-command.ts";
 import { countTo, MOST_EVENTS, readPort, readTime, wordOf } from "./cli-values.ts";
 
+/** How many results a person may ask for. */
+const MOST_RESULTS = 1_000;
+
 /** Options that name a deployment, as they are read. */
 interface SourceOptions {
   readonly config?: string;
@@ -35,6 +38,7 @@ export function program({ env, hostPage }: Surroundings): Command {
     .exitOverride((error) => refuse(error, root));
   addServers(root, env, hostPage);
   addStdio(root);
+  addWork(root);
   addLooks(root);
   addTokens(root);
   addCredentials(root);
@@ -86,12 +90,14 @@ function addServers(root: Command, env: NodeJS.ProcessEnv, hostPage: string): vo
 }
 
 function addStdio(root: Command): void {
-  deployed(root, "stdio", "serve it over stdin and stdout, to a host that launches a command").action(
-    async (options: SourceOptions) => {
-      const { stdio } = await import("./cli-stdio.ts");
-      await stdio(sources(options));
-    },
-  );
+  deployed(
+    root,
+    "stdio",
+    "serve it over stdin and stdout, to a host that launches a command",
+  ).action(async (options: SourceOptions) => {
+    const { stdio } = await import("./cli-stdio.ts");
+    await stdio(sources(options));
+  });
 }
 
 interface ServeOptions extends SourceOptions {
@@ -100,6 +106,38 @@ interface ServeOptions extends SourceOptions {
   readonly metrics?: boolean;
   readonly logLevel?: LogLevel;
   readonly logFormat?: LogFormat;
+}
+
+function addWork(root: Command): void {
+  deployed(root, "run", "run a program and print its envelope; 1 when it failed")
+    .argument("<file>", "a program, or - for stdin")
+    .option("--view <file>", "save the view that it makes, as one HTML page")
+    .option("--diagnostics", "with timings and what was called")
+    .action(async (file: string, options: RunOptions) => {
+      const { view, diagnostics = false } = options;
+      const { run } = await import("./cli-run.ts");
+      await run({ ...sources(options), file, view, diagnostics });
+    });
+  deployed(root, "call", "call one tool that only reads, and print what it answers")
+    .argument("<address>", "connector.tool")
+    .argument("[arguments]", "a JSON object, @file, or - for stdin")
+    .option("--write", "let it be one that changes something")
+    .option("--json", "texts and failures as JSON as well")
+    .action(async (address: string, args: string | undefined, options: CallOptions) => {
+      const { write = false, json = false } = options;
+      const { call } = await import("./cli-call.ts");
+      await call({ ...sources(options), address, args, write, json });
+    });
+}
+
+interface RunOptions extends SourceOptions {
+  readonly view?: string;
+  readonly diagnostics?: boolean;
+}
+
+interface CallOptions extends SourceOptions {
+  readonly write?: boolean;
+  readonly json?: boolean;
 }
 
 function addLooks(root: Command): void {
@@ -115,6 +153,17 @@ function addLooks(root: Command): void {
         await tools({ ...sources(options), connector, json: options.json ?? false });
       },
     );
+  deployed(root, "search", "find tools as a model does; 1 when a connector was left out")
+    .argument("<query>", "what is wanted, in words")
+    .option("--explain", "say why each result stands where it does")
+    .option("--connector <id>", "tools of one connector")
+    .option("--limit <n>", "how many results", countTo("--limit", MOST_RESULTS), 8)
+    .option("--json", "as JSON")
+    .action(async (query: string, options: SearchOptions) => {
+      const { explain = false, connector, limit, json = false } = options;
+      const { search } = await import("./cli-search.ts");
+      await search({ ...sources(options), query, explain, connector, limit, json });
+    });
   deployed(root, "activity", "print the calls that were recorded, the newest last")
     .option("--follow", "go on printing until it is ended")
     .option("--connector <id>", "calls of one connector")
@@ -130,6 +179,13 @@ function addLooks(root: Command): void {
       const { activity } = await import("./cli-activity.ts");
       await activity({ ...sources(options), follow, json, connector, outcome, limit });
     });
+}
+
+interface SearchOptions extends SourceOptions {
+  readonly explain?: boolean;
+  readonly connector?: string;
+  readonly limit: number;
+  readonly json?: boolean;
 }
 
 interface ActivityOptions extends SourceOptions {

@@ -1,10 +1,12 @@
 import { openDesk, type CredentialDesk } from "../access/desk.ts";
 import { readConfig, type ReadyConfig } from "../config.ts";
+import { openOutbound } from "../shared/outbound.ts";
 import type { Scope } from "../shared/scope.ts";
 import { UsageError, type Sources } from "./cli-command.ts";
 import { loadDeployment } from "./cli-deployment.ts";
 import { NO_EXECUTOR } from "./cli-print.ts";
-import { withVault } from "./vault-key.ts";
+import { withVault } from "./environment.ts";
+import { nodeOutbound } from "./outbound.ts";
 
 /** A deployment that was checked as a server would, for commands that run no program. */
 export interface Ready {
@@ -25,7 +27,8 @@ export async function readyDeployment(sources: Sources): Promise<Ready> {
   const { config, warnings, refused } = await loadDeployment(sources);
   const given = withVault(config, process.env);
   const ready = readConfig({ ...given, executor: config.executor ?? NO_EXECUTOR });
-  const desk = openDesk(ready);
+  const outbound = openOutbound(ready, nodeOutbound);
+  const desk = openDesk(ready, undefined, outbound.fetch);
   for (const warning of warnings) console.error(`connecta: ${warning}`);
   const leaving = new AbortController();
   process.once("SIGINT", () => leaving.abort()).once("SIGTERM", () => leaving.abort());
@@ -35,7 +38,10 @@ export async function readyDeployment(sources: Sources): Promise<Ready> {
     desk,
     refused,
     signal: leaving.signal,
-    close: async () => void (await Promise.all(used.map((one) => one?.close?.()))),
+    async close() {
+      await Promise.all(used.map((one) => one?.close?.()));
+      await outbound.close?.();
+    },
   };
 }
 

@@ -20,7 +20,5 @@ try {
 
 /** A config's check is not loaded by commands that read no config, so it is known by its name. */
 function isMistake(error: unknown): error is Error {
-  return (
-    error instanceof UsageError || (error instanceof Error && error.name === "ConfigError")
-  );
+  return error instanceof UsageError || (error instanceof Error && error.name === "ConfigError");
 }

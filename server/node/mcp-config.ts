@@ -13,6 +13,7 @@ import {
 import { remoteMcp } from "../connectors/remote/remote.ts";
 import { stdioMcp } from "../connectors/stdio/stdio.ts";
 import { fail, type Outcome } from "../shared/failure.ts";
+import { codeOf } from "./cli-print.ts";
 
 /**
  * Makes connectors of the servers in a client's file, references filled in from this process:
@@ -70,10 +71,4 @@ function readVariables(path: string): Readonly<Record<string, string>> | string 
   } catch (error) {
     return `has an envFile that cannot be read (${codeOf(error)})`;
   }
-}
-
-/** The code of a failed reading; its text holds paths alone, but no sentence. */
-function codeOf(error: unknown): string {
-  const { code } = error as NodeJS.ErrnoException;
-  return code ?? "unreadable";
 }

@@ -2,7 +2,8 @@ import type { ConnectaConfig } from "../config.ts";
 import { createConnecta, type Connecta } from "../index.ts";
 import { quickjsExecutor } from "../sandbox/pool.ts";
 import { SourceThread } from "./source-thread.ts";
-import { withVault } from "./vault-key.ts";
+import { withVault } from "./environment.ts";
+import { nodeOutbound } from "./outbound.ts";
 
 /**
  * Assembles a deployment for who started this process: without auth, since that one could read
@@ -12,5 +13,8 @@ import { withVault } from "./vault-key.ts";
 export function openConnecta(config: ConnectaConfig): Connecta {
   const { auth: _, ...open } = withVault(config, process.env);
   const executor = config.executor ?? quickjsExecutor();
-  return createConnecta({ ...open, executor }, { sources: new SourceThread() });
+  const lent = { sources: new SourceThread(), outbound: nodeOutbound };
+  // Requests are made in this process alone, under this name.
+  const http = { ...open.http, allowedHosts: ["localhost"] };
+  return createConnecta({ ...open, http, executor }, lent);
 }

@@ -101,17 +101,14 @@ describe("connecta stdio", () => {
 
   test("ends with the process that started it, even while stdin stays open", async () => {
     // The pipe of this test outlives the shell, so that stdin never ends.
-    const script = `exec 3<&0; "${process.execPath}" "${BIN}" stdio <&3 & echo $! >&2; wait`;
+    const script = `exec 3<&0; "${process.execPath}" "${BIN}" stdio <&3 & wait`;
     const child = spawn("sh", ["-c", script], { cwd: folder });
-    const pid = await new Promise<number>((resolve) =>
-      child.stderr.once("data", (data: Buffer) => resolve(Number.parseInt(String(data), 10))),
-    );
     child.stdin.write(OPENING);
     await new Promise((resolve) => child.stdout.once("data", resolve));
+    // Its stdout is open for as long as anybody lives who could write to it.
     const closed = new Promise((resolve) => child.stdout.once("close", resolve));
     child.kill("SIGKILL");
     await closed;
-    expect(() => process.kill(pid, 0)).toThrow("ESRCH");
     child.stdin.destroy();
   });
 

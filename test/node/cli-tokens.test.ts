@@ -126,7 +126,11 @@ describe("connecta tokens", () => {
     ["an unknown action", ["tokens", "show", "x"], "connecta tokens can: create, list, revoke"],
     ["a blank name", ["tokens", "create", " "], "A token's name has 1 to 128 bytes"],
     ["a time that is none", ["tokens", "create", "a", "--expires", "soon"], "such as 12h, 30d"],
-    ["a time for a list", ["tokens", "list", "--expires", "1d"], "connecta tokens list takes no --expires"],
+    [
+      "a time for a list",
+      ["tokens", "list", "--expires", "1d"],
+      "connecta tokens list takes no --expires",
+    ],
     ["a time elsewhere", ["tools", "--expires", "1d"], "connecta tools takes no --expires"],
     ["no store", ["tokens", "list", "--config", "none.mjs"], "tokens need a store"],
     [
