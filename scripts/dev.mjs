@@ -1,8 +1,6 @@
 // `npm run dev`: builds the shell, the host page and the server again whenever a source changes, and
-// starts the server again whenever what it serves, or its configuration, changed.
+// starts the server again whenever what it serves changed; for its configuration it does so itself.
 import { spawn, spawnSync } from "node:child_process";
-import { watch } from "node:fs";
-import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -105,6 +103,4 @@ process.env.NODE_ENV = "production";
 await keepBuilt("production", restartSoon);
 await keepBuilt("host", () => undefined);
 await keepBuilt("server", restartSoon);
-const configuration = watch(dirname(at(CONFIG)), restartSoon);
-closers.push(() => configuration.close());
 start();

@@ -48,7 +48,7 @@ export function program({ env, hostPage }: Surroundings): Command {
 function addServers(root: Command, env: NodeJS.ProcessEnv, hostPage: string): void {
   for (const [name, what] of [
     ["serve", "serve the deployment"],
-    ["dev", "the same with the host page: run programs, look at their views"],
+    ["dev", "the same with the host page, started again when the config changes"],
   ] as const) {
     const after = name === "dev" ? "SANDBOX_PORT" : undefined;
     const served = deployed(root, name, what)

@@ -1,6 +1,7 @@
 import { dirname, join } from "node:path";
 import { createLog, LOG_LEVELS, type LogOption } from "../shared/log.ts";
 import { UsageError, type ServeCommand } from "./cli-command.ts";
+import { dev, DEV_SERVER, tellDev } from "./cli-dev.ts";
 import { loadDeployment, opened } from "./cli-deployment.ts";
 import { openHostPage, type HostPage } from "./host-page.ts";
 import { listen, type Listening } from "./listen.ts";
@@ -11,8 +12,9 @@ const PATIENCE_MS = 500;
 
 /** Serves a deployment until a signal comes; says on stdout where it listens, and nothing else. */
 export async function serve(command: ServeCommand): Promise<void> {
+  if (command.name === "dev" && process.env[DEV_SERVER] === undefined) return dev(command);
   const server = await start(command);
-  closeOnSignal(server);
+  closeOnSignal(server, command.name === "dev");
   console.log(`listening ${server.url}`);
 }
 
@@ -70,7 +72,7 @@ function logFor({ name, logLevel, logFormat }: ServeCommand, log: LogOption = {}
 }
 
 /** Ends on the first signal when everything in flight has; at once on the second. */
-function closeOnSignal(server: Listening): void {
+function closeOnSignal(server: Listening, isDev: boolean): void {
   let closing = false;
   const close = () => {
     if (closing) process.exit(1);
@@ -84,8 +86,10 @@ function closeOnSignal(server: Listening): void {
     );
     late.unref();
   };
-  process.on("SIGINT", close);
   process.on("SIGTERM", close);
+  // A terminal tells every process of the group, and the one that started this passes it on.
+  process.on("SIGINT", isDev ? () => undefined : close);
+  if (isDev) tellDev(server.port, close);
   // A script runner that is ended does not always tell what it runs.
   if (process.env.npm_lifecycle_event !== undefined) whenParentEnds(close);
 }
