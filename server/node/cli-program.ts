@@ -36,6 +36,15 @@ export function program({ env, hostPage }: Surroundings): Command {
     // A mistake is told in one line by whoever catches it.
     .configureOutput({ outputError: () => undefined, writeErr: () => undefined })
     .exitOverride((error) => refuse(error, root));
+  root
+    .command("init")
+    .description("write a deployment into an empty folder")
+    .argument("[folder]", "where", ".")
+    .action(async (folder: string) => {
+      const { init } = await import("./cli-init.ts");
+      await init(folder);
+    })
+    .exitOverride((error) => refuse(error, root.commands[0] ?? root));
   addServers(root, env, hostPage);
   addStdio(root);
   addWork(root);

@@ -1,8 +1,10 @@
 import { parse } from "acorn";
 import { existsSync, readFileSync } from "node:fs";
-import { basename, resolve } from "node:path";
+import { createRequire, register } from "node:module";
+import { basename, dirname, join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { ConnectaConfig } from "../config.ts";
+import ownPackage from "./own-package.ts?travel";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 
 const DEFAULT_FILES = ["connecta.config.mjs", "connecta.config.ts"] as const;
@@ -23,8 +25,12 @@ export async function loadConfig(given?: string): Promise<Outcome<ConnectaConfig
   if (!existsSync(path)) {
     return fail("not_found", `${file} does not exist: write one, or name another with --config.`);
   }
+  const env = join(dirname(path), ".env");
+  // What the environment says itself stands.
+  if (existsSync(env)) process.loadEnvFile(env);
   let module: { readonly default?: unknown };
   try {
+    lendPackage(path);
     module = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as typeof module;
   } catch (error) {
     const [line] = String(error).split("\n");
@@ -37,6 +43,21 @@ export async function loadConfig(given?: string): Promise<Outcome<ConnectaConfig
     );
   }
   return ok(module.default as ConnectaConfig);
+}
+
+const NAMES_PACKAGE = /["']connecta(?:\/node)?["']/;
+
+/** A config may name our package although it is installed for all folders, or for this call alone. */
+function lendPackage(path: string): void {
+  if (!NAMES_PACKAGE.test(readFileSync(path, "utf8"))) return;
+  try {
+    createRequire(path).resolve("connecta");
+  } catch {
+    const names = ["connecta", "connecta/node"];
+    const own = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
+    const hook = `export const resolve=(${ownPackage})(${JSON.stringify(own)})`;
+    register(`data:text/javascript,${encodeURIComponent(hook)}`);
+  }
 }
 
 /** `:12` when the error lies at line 12 of the file, else nothing. */
