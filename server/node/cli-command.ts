@@ -84,5 +84,12 @@ export interface SearchCommand extends Sources {
   readonly json: boolean;
 }
 
+/** A deployment to look at. */
+export interface DoctorCommand extends Sources {
+  /** The one connector to look at; all of them when omitted. */
+  readonly connector: string | undefined;
+  readonly json: boolean;
+}
+
 /** A mistake of the person at the command line: one line, exit code 1. */
 export class UsageError extends Error {}

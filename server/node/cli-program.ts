@@ -162,6 +162,13 @@ function addLooks(root: Command): void {
         await tools({ ...sources(options), connector, json: options.json ?? false });
       },
     );
+  deployed(root, "doctor", "look for what is wrong, and say what mends it; 0 when all is well")
+    .argument("[connector]", "the one connector to look at")
+    .option("--json", "as JSON")
+    .action(async (connector: string | undefined, options: SourceOptions & CreateOptions) => {
+      const { doctor } = await import("./cli-doctor.ts");
+      await doctor({ ...sources(options), connector, json: options.json ?? false });
+    });
   deployed(root, "search", "find tools as a model does; 1 when a connector was left out")
     .argument("<query>", "what is wanted, in words")
     .option("--explain", "say why each result stands where it does")

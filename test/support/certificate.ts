@@ -1,0 +1,24 @@
+/**
+ * A certificate for `localhost` that signs itself, with its key: of use to nobody, since no machine
+ * trusts it.
+ */
+export const SELF_SIGNED = {
+  key: `-----BEGIN PRIVATE KEY-----
+MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgFRvDbW+1OgB/9tDm
+EII+CRkcdRloAKWmI5Oou0DBBX6hRANCAAQnBLtycKK9manfM5LbHnchNgpugOIl
+/S7EMsfoE0Ur9ubE8qWVWjPA5dH7puVGnLklRBJyDAVZ/640tBX/U/2B
+-----END PRIVATE KEY-----
+`,
+  cert: `-----BEGIN CERTIFICATE-----
+MIIBlDCCATugAwIBAgIUFrH0M+roGeTEluZrlYc6O8r5ttgwCgYIKoZIzj0EAwIw
+FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEzMDE5MzU1MloYDzIxMjYxMTA2
+MTkzNTUyWjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
+PQMBBwNCAAQnBLtycKK9manfM5LbHnchNgpugOIl/S7EMsfoE0Ur9ubE8qWVWjPA
+5dH7puVGnLklRBJyDAVZ/640tBX/U/2Bo2kwZzAdBgNVHQ4EFgQUptIVgxhQ7HT7
+0GMlQojgVp7gKyQwHwYDVR0jBBgwFoAUptIVgxhQ7HT70GMlQojgVp7gKyQwDwYD
+VR0TAQH/BAUwAwEB/zAUBgNVHREEDTALgglsb2NhbGhvc3QwCgYIKoZIzj0EAwID
+RwAwRAIgJbk9L5crl6WcJxXj1hM/FdZAfiAtVPEgDA+piZwuekUCICSC9HXcq8N8
+eAPnyYwc/CiAL2On4KgFcqPzm0oGF+R0
+-----END CERTIFICATE-----
+`,
+};
