@@ -1,3 +1,4 @@
+import type { Server } from "@modelcontextprotocol/server";
 import type { Authenticate } from "./access/inbound/verdict.ts";
 import { openDesk } from "./access/desk.ts";
 import { Catalogs } from "./catalog/catalogs.ts";
@@ -15,8 +16,7 @@ import { logged, type Log } from "./shared/log.ts";
 import type { Measures, QueueState } from "./shared/observation.ts";
 import { openOutbound, type Outbound, type OutboundRules } from "./shared/outbound.ts";
 import { Telemetry } from "./shared/telemetry.ts";
-import type { Server } from "@modelcontextprotocol/server";
-import { createMcp, serverFactory, type McpOptions } from "./tools/mcp.ts";
+import { createMcp } from "./tools/mcp.ts";
 import { VERSION } from "./version.ts";
 
 export { ConfigError, type ConnectaConfig } from "./config.ts";
@@ -120,8 +120,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
   const identity = { name: ready.name, version: VERSION };
   const requests = new Requests(ready.httpLimits, lent.onAnswerEnd);
   measures?.watch({ requests: requests.queue, runs: runner.queue, connectors: invoker.queue });
-  const load = () => ({ requests: inNumbers(requests.queue), runs: runner.load });
-  const options: McpOptions = {
+  const mcp = createMcp({
     ...identity,
     connectors,
     catalogs,
@@ -133,24 +132,21 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     handOver: (request) => requests.handOver(request),
     log,
     telemetry,
-  };
-  const mcp = createMcp(options);
-  // Few deployments have a connection besides HTTP, and what is built for it once costs a start.
-  let connect: (() => Server) | undefined;
+  });
   const routes = createRoutes({
     ...identity,
     mcp,
     gate: ready,
     requests,
     bodyTimeoutMs: ready.httpLimits.bodyTimeoutMs,
-    load: (mayCall) => ({ ...load(), ...(mayCall && { connectors: invoker.load }) }),
+    load: (mayCall) => loadOf(requests, runner, mayCall ? invoker : undefined),
     authorizations: desk,
     operator: ready.operator && { ...ready, door: ready.operator, catalogs, desk },
     log,
   });
   return {
     fetch: async (request) => routes.fetch(request),
-    connection: () => (connect ??= serverFactory(options))(),
+    connection: mcp.connection,
     activity,
     authenticate: ready.authenticate,
     async close() {
@@ -187,6 +183,15 @@ function openTelemetry(log: Log, measures: Measures | undefined): Telemetry {
     ...(log.enabled("info") ? [logged(log)] : []),
     ...(measures ? [measures.observe.bind(measures)] : []),
   ]);
+}
+
+/** What is under way; of connectors only to who may know them. */
+function loadOf(requests: Requests, runner: Runner, invoker: Invoker | undefined) {
+  return {
+    requests: inNumbers(requests.queue),
+    runs: runner.load,
+    ...(invoker && { connectors: invoker.load }),
+  };
 }
 
 function inNumbers({ active, waiting }: QueueState): QueueState {

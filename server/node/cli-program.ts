@@ -1,5 +1,5 @@
 import { styleText } from "node:util";
-import { Command, CommanderError } from "commander";
+import { Command, type CommanderError } from "commander";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/log.ts";
 import { VERSION } from "../version.ts";
 import { UsageError, type CredentialsCommand, type Sources } from "./cli-command.ts";

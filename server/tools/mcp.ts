@@ -38,19 +38,27 @@ export interface McpOptions extends ToolDeps {
 
 const ANONYMOUS = "anonymous";
 
+/** The endpoint over HTTP, and servers for connections that are something else. */
+export interface McpEndpoint extends McpHttpHandler {
+  /** A server object for one whole connection. */
+  connection(): Server;
+}
+
 /** The MCP endpoint of a deployment: both protocol generations, one server object per request. */
-export function createMcp(options: McpOptions): McpHttpHandler {
-  return createMcpHandler(serverFactory(options), {
+export function createMcp(options: McpOptions): McpEndpoint {
+  const connection = serverFactory(options);
+  const handler = createMcpHandler(connection, {
     maxRequestBodySize: LIMITS.requestBodyBytes.value,
     onerror: (error) => options.log.fault(error, "a request"),
   });
+  return Object.assign(handler, { connection });
 }
 
 /**
  * Makes the server objects of a deployment, one for each request or for one whole connection.
  * What is constant — the tool list, capabilities, schemas — is built once here.
  */
-export function serverFactory(options: McpOptions): () => Server {
+function serverFactory(options: McpOptions): () => Server {
   const tools = options.tools ?? defineTools(options.connectors);
   const list = { tools: tools.map((tool) => ({ ...tool })) };
   const info = { name: options.name, version: options.version };

@@ -15,7 +15,7 @@ const nameOf = async (url: string) => {
 };
 const listened = (times: number) => new RegExp(`(?:listening (\\S+)\\n){${times}}`);
 
-describe("connecta dev", () => {
+describe("connecta dev", { timeout: 30_000 }, () => {
   test("starts again on the same port when a file beside the config changes", async () => {
     const started = start(["dev", "--port", "0"]);
     const [, url = ""] = await started.said(listened(1));

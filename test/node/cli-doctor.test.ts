@@ -107,7 +107,7 @@ async function examined(connector: string, options = "", env: Record<string, str
   };
 }
 
-describe("connecta doctor", () => {
+describe("connecta doctor", { timeout: 30_000 }, () => {
   test("says that all is well where it is, with exit code 0", async () => {
     const found = await examined(remote("good"), `storage: sqliteStorage({ file: "good.db" })`);
     expect(found).toEqual({ ok: true, failed: [], findings: [], skipped: [], stderr: "" });

@@ -29,7 +29,7 @@ async function serve(cwd: string, env: Readonly<Record<string, string>> = {}) {
   return { started, url };
 }
 
-describe("connecta init", () => {
+describe("connecta init", { timeout: 30_000 }, () => {
   test("writes a deployment that starts, without an install as well", async () => {
     const made = await run(["init", "fresh"]);
     expect(made).toMatchObject({ code: 0, stderr: "" });

@@ -22,7 +22,7 @@ const { folder, run } = commandFolder({
   "args.json": '{ "id": "from a file" }',
 });
 
-describe("connecta run", () => {
+describe("connecta run", { timeout: 30_000 }, () => {
   test("prints the envelope of a program and ends with 0", async () => {
     const { code, stdout, stderr } = await run(["run", "good.js"]);
     expect(JSON.parse(stdout)).toEqual({ result: "r7", emitted: 1, ui: true });
@@ -72,7 +72,7 @@ describe("connecta run", () => {
   });
 });
 
-describe("connecta call", () => {
+describe("connecta call", { timeout: 30_000 }, () => {
   test("prints what a tool answered: JSON, and a text as it is", async () => {
     const got = await run(["call", "crm.get", '{"id":"r7"}']);
     expect(JSON.parse(got.stdout)).toEqual({ id: "r7" });

@@ -12,7 +12,7 @@ const { run } = commandFolder({
     export default { connectors: [...whole.connectors, stdioMcp({ id: "gone", command: "connecta-test-no-such-command" })] };`,
 });
 
-describe("connecta search", () => {
+describe("connecta search", { timeout: 30_000 }, () => {
   test("prints what a query finds, the best first", async () => {
     const { code, stdout, stderr } = await run(["search", "which issues are there"]);
     expect(stdout).toMatch(/^tracker\.list_issues {2}Lists issues\.\n/);

@@ -49,7 +49,7 @@ async function exercise(client: {
   expect(result._meta).toMatchObject({ "connecta/ui": { html: "<p>x</p>" } });
 }
 
-describe("connecta stdio", () => {
+describe("connecta stdio", { timeout: 30_000 }, () => {
   test("serves the client of today as it comes, config and tools that write to stdout included", async () => {
     const client = new Client(INFO);
     const faults: Error[] = [];
