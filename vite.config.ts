@@ -6,11 +6,11 @@ const root = fileURLToPath(new URL(".", import.meta.url));
 
 /**
  * The gateway for Node: entries only, packages stay packages, except for the interpreter, whose
- * process may read nothing but its own program, and an API of thirty files that slow a start.
+ * process may read nothing but its own program, and of what has many files that slow a start.
  */
 const server: UserConfig = {
   plugins: [builtShell(root), travel()],
-  ssr: { noExternal: [/quickjs/, "@opentelemetry/api"] },
+  ssr: { noExternal: [/quickjs/, "@opentelemetry/api", "commander"] },
   build: {
     outDir: "dist/server",
     emptyOutDir: true,

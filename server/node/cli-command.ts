@@ -91,5 +91,8 @@ export interface DoctorCommand extends Sources {
   readonly json: boolean;
 }
 
+/** The variable by which the server that `dev` starts knows what it is. */
+export const DEV_SERVER = "CONNECTA_DEV_SERVER";
+
 /** A mistake of the person at the command line: one line, exit code 1. */
 export class UsageError extends Error {}

@@ -1,12 +1,9 @@
 import { fork, type ChildProcess } from "node:child_process";
 import { watch } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { UsageError, type Sources } from "./cli-command.ts";
+import { DEV_SERVER, UsageError, type Sources } from "./cli-command.ts";
 import { configPath } from "./load-config.ts";
 import { whenParentEnds } from "./parent.ts";
-
-/** Set for the server that {@link dev} starts. */
-export const DEV_SERVER = "CONNECTA_DEV_SERVER";
 
 const SETTLE_MS = 100;
 /** What a config is written in; what a deployment writes, such as a store, is none of it. */

@@ -2,7 +2,7 @@ import { styleText } from "node:util";
 import { Command, type CommanderError } from "commander";
 import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from "../shared/log.ts";
 import { VERSION } from "../version.ts";
-import { UsageError, type CredentialsCommand, type Sources } from "./cli-command.ts";
+import { DEV_SERVER, UsageError, type CredentialsCommand, type Sources } from "./cli-command.ts";
 import { countTo, MOST_EVENTS, readPort, readTime, wordOf } from "./cli-values.ts";
 
 /** How many results a person may ask for. */
@@ -76,6 +76,10 @@ function addServers(root: Command, env: NodeJS.ProcessEnv, hostPage: string): vo
       )
       .action(async (options: ServeOptions) => {
         const { port, host, metrics = false, logLevel, logFormat } = options;
+        if (name === "dev" && env[DEV_SERVER] === undefined) {
+          const { dev } = await import("./cli-dev.ts");
+          return dev(sources(options));
+        }
         const { serve } = await import("./cli-serve.ts");
         await serve({
           name,

@@ -1,7 +1,7 @@
 import { dirname, join } from "node:path";
 import { createLog, LOG_LEVELS, type LogOption } from "../shared/log.ts";
 import { UsageError, type ServeCommand } from "./cli-command.ts";
-import { dev, DEV_SERVER, tellDev } from "./cli-dev.ts";
+import { tellDev } from "./cli-dev.ts";
 import { loadDeployment, opened } from "./cli-deployment.ts";
 import { openHostPage, type HostPage } from "./host-page.ts";
 import { listen, type Listening } from "./listen.ts";
@@ -12,7 +12,6 @@ const PATIENCE_MS = 500;
 
 /** Serves a deployment until a signal comes; says on stdout where it listens, and nothing else. */
 export async function serve(command: ServeCommand): Promise<void> {
-  if (command.name === "dev" && process.env[DEV_SERVER] === undefined) return dev(command);
   const server = await start(command);
   closeOnSignal(server, command.name === "dev");
   console.log(`listening ${server.url}`);
