@@ -22,7 +22,7 @@ export interface Stopped<S extends string = string> {
 }
 
 const NO_NAME = /^(?:ENOTFOUND|EAI_\w+)$/;
-const OF_CONNECTION = /^(?:E[A-Z]+|UND_ERR_\w+)$/;
+const OF_CONNECTION = /^(?:E(?!PROTO)[A-Z]+|UND_ERR_\w+|unknown)$/;
 
 /** Reads out of what was seen on the wire why a server's tools could not be listed. */
 export function whyRemote(id: string, url: URL, failure: Failure, wire: Wire): Stopped<Step> {
@@ -49,7 +49,7 @@ function unreached({ hostname, host, port, protocol }: URL, error: string): Stop
     return { step: "name", finding: { code: "name_unresolved", cause, fix } };
   }
   const at = port === "" ? `${host}:${protocol === "https:" ? 443 : 80}` : host;
-  if (OF_CONNECTION.test(error) && !error.startsWith("ERR_") && !error.startsWith("EPROTO")) {
+  if (OF_CONNECTION.test(error)) {
     const cause = `Nothing answers at ${at} (${error}).`;
     const fix = "Start the server, correct the port in url, or let the connection through.";
     return { step: "connection", finding: { code: "connection_failed", cause, fix } };

@@ -42,6 +42,6 @@ describe("an explained search", () => {
     expect(first?.parts.exact).toBe(1e9);
     const [message] = (await explained("slack post message")).tools;
     expect(message?.parts).toMatchObject({ mention: 1.5, action: 1.15, exact: 1e6 });
-    expect((await explained("creating isues zzyzx")).unmatched).toEqual(["zzyzx"]);
+    expect((await explained("create issue zzyzx")).unmatched).toEqual(["zzyzx"]);
   });
 });
