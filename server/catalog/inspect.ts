@@ -49,8 +49,8 @@ export function inspect(
   signal: AbortSignal,
   timeoutMs = TIMEOUT_MS,
 ): Promise<readonly Inspection[]> {
-  const caller = () => scope(signal);
-  return Promise.all(connectors.map((one) => inspectOne(one, caller(), timeoutMs)));
+  const looked = connectors.map((one) => inspectOne(one, operatorScope(signal), timeoutMs));
+  return Promise.all(looked);
 }
 
 async function inspectOne(
@@ -108,4 +108,16 @@ function reasonOf({ annotations, annotationSource }: Tool): InspectedTool["why"]
 function rank(tool: InspectedTool): number {
   const classes: readonly ToolClass[] = ["read-only", "needs approval", "set aside", "hidden"];
   return classes.indexOf(tool.class) + (tool.suspicious === true ? 0 : classes.length);
+}
+
+/** The scope of one piece of an operator's work. */
+export function operatorScope(signal: AbortSignal): Scope {
+  return {
+    signal,
+    now: Date.now,
+    defer: () => undefined,
+    principal: "operator",
+    requestId: crypto.randomUUID(),
+    report: () => undefined,
+  };
 }

@@ -3,7 +3,8 @@ import { newVaultKey } from "../access/keys.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { UsageError, type CredentialsCommand } from "./cli-command.ts";
 import { opened } from "./cli-deployment.ts";
-import { checkConnector, operatorScope, readyDeployment } from "./cli-ready.ts";
+import { checkConnector, readyDeployment } from "./cli-ready.ts";
+import { operatorScope } from "../catalog/inspect.ts";
 import { askHidden, readPiped } from "./hidden-input.ts";
 
 /** Looks at, takes, tries or removes what people hand over; a server that runs uses it at once. */

@@ -1,7 +1,6 @@
 import { openDesk, type CredentialDesk } from "../access/desk.ts";
 import { readConfig, type ReadyConfig } from "../config.ts";
 import { openOutbound } from "../shared/outbound.ts";
-import type { Scope } from "../shared/scope.ts";
 import { UsageError, type Sources } from "./cli-command.ts";
 import { loadDeployment } from "./cli-deployment.ts";
 import { NO_EXECUTOR } from "./cli-print.ts";
@@ -50,16 +49,4 @@ export function checkConnector(only: string | undefined, { connectors }: ReadyCo
   if (only === undefined || connectors.some(({ id }) => id === only)) return;
   const ids = connectors.map(({ id }) => id).join(", ");
   throw new UsageError(`There is no connector ${only}; there are: ${ids}.`);
-}
-
-/** The scope of one piece of an operator's work. */
-export function operatorScope(signal: AbortSignal): Scope {
-  return {
-    signal,
-    now: Date.now,
-    defer: () => undefined,
-    principal: "operator",
-    requestId: crypto.randomUUID(),
-    report: () => undefined,
-  };
 }

@@ -4,7 +4,8 @@ import { search as searchTools, type SearchPage } from "../catalog/search.ts";
 import type { SearchCommand } from "./cli-command.ts";
 import { opened } from "./cli-deployment.ts";
 import { printable, write } from "./cli-print.ts";
-import { checkConnector, operatorScope, readyDeployment } from "./cli-ready.ts";
+import { checkConnector, readyDeployment } from "./cli-ready.ts";
+import { operatorScope } from "../catalog/inspect.ts";
 
 /** More than a caller may ask for at once, since here a person scrolls. */
 const BOUNDS = { maxLimit: 1_000 };

@@ -8,10 +8,13 @@ import type { Storage } from "../shared/storage.ts";
 import { kindOf } from "../shared/text.ts";
 import { UsageError, type Sources } from "./cli-command.ts";
 import { loadDeployment, type Deployment } from "./cli-deployment.ts";
-import { checkConnector, operatorScope } from "./cli-ready.ts";
+import { checkConnector } from "./cli-ready.ts";
+import { operatorScope } from "../catalog/inspect.ts";
 import { examine } from "./doctor-connector.ts";
 import { checked, stoppedAt, type Finding, type Part } from "./doctor-report.ts";
-import { withVault } from "./vault-key.ts";
+import { withVault } from "./environment.ts";
+import { nodeOutbound } from "./outbound.ts";
+import { openOutbound, type Outbound } from "../shared/outbound.ts";
 
 /** What to look at, and how. */
 export interface DoctorOptions {
@@ -39,7 +42,7 @@ export async function diagnose(sources: Sources, options: DoctorOptions): Promis
     await executor.close?.();
     return [{ name: "deployment", checks: stoppedAt(STEPS, "config", opened.finding) }];
   }
-  const { ready, desk, findings } = opened;
+  const { ready, desk, outbound, findings } = opened;
   checkConnector(only, ready);
   const parts: Part[] = [
     {
@@ -61,6 +64,7 @@ export async function diagnose(sources: Sources, options: DoctorOptions): Promis
   }
   const used = [...ready.connectors, ready.executor, executor, ready.storage];
   await Promise.all(used.map((one) => one?.close?.()));
+  await outbound.close?.();
   return parts;
 }
 
@@ -69,6 +73,7 @@ type Opened =
   | {
       readonly ready: ReadyConfig;
       readonly desk: ReturnType<typeof openDesk>;
+      readonly outbound: Outbound;
       readonly findings: readonly Finding[];
     };
 
@@ -79,14 +84,15 @@ async function openDeployment(sources: Sources, executor: Executor): Promise<Ope
     deployment = await loadDeployment(sources);
     const config = withVault(deployment.config, process.env);
     const ready = readConfig({ ...config, executor: config.executor ?? executor });
-    const desk = openDesk(ready);
+    const outbound = openOutbound(ready, nodeOutbound);
+    const desk = openDesk(ready, undefined, outbound.fetch);
     const findings = deployment.warnings.map((cause) => ({
       code: "server_left_out",
       cause,
       fix: "Correct the file that names it.",
     }));
     const left = deployment.refused.length > 0 ? findings : [];
-    return { ready, desk, findings: left };
+    return { ready, desk, outbound, findings: left };
   } catch (error) {
     if (!(error instanceof UsageError || error instanceof ConfigError)) throw error;
     const fix = "Correct the file at the place that is named; connecta init writes one that works.";
