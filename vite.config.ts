@@ -22,6 +22,7 @@ const server: UserConfig = {
         index: "server/index.ts",
         node: "server/node/index.ts",
         cli: "server/node/cli.ts",
+        sandbox: "server/sandbox/pool.ts",
         "sandbox-process": "server/sandbox/process.ts",
         "source-worker": "server/node/source-worker.ts",
       },

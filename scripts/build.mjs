@@ -1,7 +1,9 @@
-// `npm run build`: the shell and the host page, then the server, which embeds the shell.
+// `npm run build`: the shell and the host page, then the server, which embeds the shell;
+// beside them the declarations.
 import { fileURLToPath } from "node:url";
 import { stripVTControlCharacters } from "node:util";
 import { build } from "vite";
+import { emitTypes } from "./types.mjs";
 import { markBuilt, sourceHash, unmarkBuilt } from "./ensure/sources.mjs";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -13,9 +15,16 @@ process.env.NODE_ENV = "production";
 const hash = sourceHash(root);
 unmarkBuilt(root);
 try {
+  // Declarations need nothing of the builds, and most of their time is another process's.
+  const types = emitTypes(root).then(
+    () => undefined,
+    (error) => error,
+  );
   for (const mode of ["production", "host", "server"]) {
     await build({ root, configFile, mode, logLevel: "warn" });
   }
+  const problem = await types;
+  if (problem) throw problem;
   markBuilt(root, hash);
 } catch (error) {
   const { isTTY } = process.stderr;

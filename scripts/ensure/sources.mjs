@@ -2,18 +2,25 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What the three builds read. */
-const SOURCES = ["package-lock.json", "package.json", "tsconfig.json", "vite.config.ts"];
+/** What the builds read. */
+const SOURCES = [
+  "package-lock.json",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.types.json",
+  "vite.config.ts",
+];
 const SOURCE_FOLDERS = ["server", "shell", "verify/host"];
 
 /**
- * What the three builds leave behind, one file each.
+ * What the builds leave behind, one file each.
  * @public a test's pretended build leaves the same
  */
 export const BUILT = [
   "dist/shell/index.html",
   "dist/host/verify/host/index.html",
   "dist/server/cli.js",
+  "dist/types/index.d.ts",
 ];
 const STAMP = "dist/.stamp";
 

@@ -6,11 +6,14 @@ export interface VaultOptions {
   readonly previousKeys?: readonly string[];
 }
 
+/** `CryptoKey`, a name that projects on Node without the types of browsers do not have. */
+type ReadyKey = Awaited<ReturnType<typeof crypto.subtle.importKey>>;
+
 /** One key, ready for use. */
 export interface VaultKey {
   /** Names the key in what it sealed, and tells nothing of it. */
   readonly id: string;
-  readonly key: CryptoKey;
+  readonly key: ReadyKey;
 }
 
 const KEY_BYTES = 32;

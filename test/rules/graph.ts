@@ -14,6 +14,7 @@ export interface Import {
 const SELF: Readonly<Record<string, string>> = {
   connecta: "server/index.ts",
   "connecta/node": "server/node/index.ts",
+  "connecta/sandbox": "server/sandbox/pool.ts",
 };
 
 /** Every module that a file names: static, re-exported, dynamic and in types. */
