@@ -5,6 +5,7 @@ import {
   Server,
   type CallToolResult,
   type McpHttpHandler,
+  type McpRequestContext,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { fail } from "../shared/failure.ts";
@@ -58,7 +59,7 @@ export function createMcp(options: McpOptions): McpEndpoint {
  * Makes the server objects of a deployment, one for each request or for one whole connection.
  * What is constant — the tool list, capabilities, schemas — is built once here.
  */
-function serverFactory(options: McpOptions): () => Server {
+function serverFactory(options: McpOptions): (context?: McpRequestContext) => Server {
   const tools = options.tools ?? defineTools(options.connectors);
   const list = { tools: tools.map((tool) => ({ ...tool })) };
   const info = { name: options.name, version: options.version };
@@ -70,11 +71,13 @@ function serverFactory(options: McpOptions): () => Server {
     },
     instructions: options.instructions ?? INSTRUCTIONS,
   };
-  return () => {
+  return (context) => {
     const server = new Server(info, serverOptions);
     server.setRequestHandler("tools/list", () => list);
     // A registered handler's result is held against the blocks that the package knows.
-    server.fallbackRequestHandler = (request, context) => call(request, options, context);
+    if (context?.era !== "modern" || mayCall(context.requestInfo)) {
+      server.fallbackRequestHandler = (request, own) => call(request, options, own);
+    }
     server.setRequestHandler("resources/list", () => ({ resources: [] }));
     server.setRequestHandler("resources/templates/list", () => ({ resourceTemplates: [] }));
     server.setRequestHandler("resources/read", (request) => {
@@ -85,6 +88,14 @@ function serverFactory(options: McpOptions): () => Server {
     });
     return server;
   };
+}
+
+/**
+ * Whether a request may be `tools/call`. The current generation names its method in a header; where
+ * nothing serves that method the package answers by itself, with HTTP 404.
+ */
+function mayCall(request: Request | undefined): boolean {
+  return (request?.headers.get("mcp-method") ?? "tools/call") === "tools/call";
 }
 
 /** Serves `tools/call`; every other method that reaches it does not exist. */

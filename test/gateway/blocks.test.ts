@@ -68,5 +68,6 @@ describe.each(ERAS)("for a %s client", (era) => {
     expect(unnamed.error.code).toBe(-32602);
     const unknown = await rpc(connecta, "tools/explode", {}, era);
     expect(unknown.error.code).toBe(-32601);
+    expect(unknown.status).toBe(era === "modern" ? 404 : 200);
   });
 });
