@@ -8,7 +8,7 @@ const CLAUSES = Object.entries(COUNTS).flatMap(([letter, count]) =>
   Array.from({ length: count }, (_, at) => `${letter}${at + 1}`),
 );
 
-const [page] = sources(/^documentation\/views\.md$/);
+const [page] = sources(/^documentation\/promises\/views\.md$/);
 const files = new Map(sources(/^(test|verify)\/.*\.ts$/).map((file) => [file.path, file]));
 
 /** Tests of one file, as a row names them. */
