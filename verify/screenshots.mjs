@@ -25,8 +25,8 @@ try {
   await page.getByRole("button", { name: "Run" }).click();
   const view = page.frameLocator("iframe").frameLocator("iframe").frameLocator("iframe");
   await view.getByRole("button", { name: "Refresh" }).click();
-  await page.getByText("call_tool system.overview").waitFor();
-  await page.getByText("result of").last().waitFor();
+  await page.locator("#messages tr", { hasText: "result of" }).waitFor();
+  await view.locator("button:enabled", { hasText: "Refresh" }).waitFor();
   const picture = await compressed(browser, await page.screenshot());
   if (picture.length > MOST_BYTES) throw new Error(`the picture has ${picture.length} bytes`);
   writeFileSync(PICTURE, picture);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { run } from "../../scripts/ensure/child.mjs";
 import { ask } from "./installed.mjs";
 
 const CONFIG = `import { api } from "connecta";
@@ -40,6 +41,7 @@ export const CHECKS = [
   ["the core compiles for others, without types of Node", compilesCore],
   ["every entry compiles for others, with nothing left unchecked", compilesAll],
   ["npx connecta --help says how, and a mistake is one line", help],
+  ["the command that hosts are given finds it from anywhere", anywhere],
   ["npx connecta serve runs a program and shows its view", serves],
   ["npx connecta dev serves the page", page],
 ];
@@ -137,6 +139,12 @@ async function help(installed) {
   const mistake = await installed.connecta(["serve", "--config", "none.mjs"], 1);
   assert.match(mistake, /none\.mjs/);
   assert.doesNotMatch(mistake, /^ {4}at /m);
+}
+
+async function anywhere({ folder, root }) {
+  const args = ["--no-install", "--prefix", folder, "connecta", "--version"];
+  const { code, output } = await run("npx", args, { cwd: join(root, "..") });
+  assert.equal(code, 0, output);
 }
 
 async function serves(installed) {
