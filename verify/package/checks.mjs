@@ -2,29 +2,8 @@ import assert from "node:assert/strict";
 import { copyFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { run } from "../../scripts/ensure/child.mjs";
+import { PROGRAM } from "./deployment.mjs";
 import { ask } from "./installed.mjs";
-
-const CONFIG = `import { api } from "connecta";
-
-const numbers = api({
-  id: "numbers",
-  tools: {
-    double: {
-      description: "Double a number.",
-      inputSchema: { type: "object", properties: { value: { type: "number" } } },
-      annotations: { readOnlyHint: true },
-      handler: ({ value }) => ({ value: value * 2 }),
-    },
-  },
-});
-
-export default { connectors: [numbers] };
-`;
-const PROGRAM = `async () => {
-  const { value } = await connecta.call("numbers.double", { value: 21 });
-  await connecta.ui("<p>" + value + "</p>");
-  return value;
-}`;
 
 /** What each entry must offer at least; a name that is gone breaks somebody. */
 const ENTRIES = {
@@ -148,7 +127,6 @@ async function anywhere({ folder, root }) {
 }
 
 async function serves(installed) {
-  installed.write("connecta.config.mjs", CONFIG);
   const server = await installed.serve(["serve"]);
   const ran = await ask(server.origin, "tools/call", {
     name: "execute_code",

@@ -5,6 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { CHECKS } from "./checks.mjs";
+import { commandChecks } from "./commands.mjs";
+import { CONFIG } from "./deployment.mjs";
 import { Installed } from "./installed.mjs";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
@@ -13,6 +15,7 @@ const BUDGET = fileURLToPath(new URL("budget.json", import.meta.url));
 const installed = new Installed(ROOT, mkdtempSync(join(tmpdir(), "connecta-package-")));
 try {
   await installed.install();
+  installed.write("connecta.config.mjs", CONFIG);
   // Sizes first: checks install more beside the package.
   const failed = measure() + (await check());
   console.log(failed === 0 ? "The package holds." : `${failed} of them failed.`);
@@ -42,7 +45,7 @@ function measure() {
 /** Runs every check; how many failed. */
 async function check() {
   let failed = 0;
-  for (const [title, run] of CHECKS) {
+  for (const [title, run] of [...CHECKS, ...(await commandChecks(installed))]) {
     try {
       await run(installed);
       console.log(`✓ ${title}`);
