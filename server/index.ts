@@ -1,4 +1,3 @@
-import type { Server } from "@modelcontextprotocol/server";
 import type { Authenticate } from "./access/inbound/verdict.ts";
 import { openDesk } from "./access/desk.ts";
 import { Catalogs } from "./catalog/catalogs.ts";
@@ -70,9 +69,10 @@ export interface Connecta {
   fetch(request: Request): Promise<Response>;
   /**
    * An MCP server for one connection that is not HTTP, such as stdin and stdout: whoever holds its
-   * other end may call, auth or not.
+   * other end may call, auth or not. A `Server` of `@modelcontextprotocol/server`, whose types need
+   * those of Node.
    */
-  connection(): Server;
+  connection(): object;
   /** The calls that were recorded; `undefined` where the config wants none. */
   readonly activity: Pick<ActivityStore, "read"> | undefined;
   /** Decides who calls, for pages beside it; `undefined` where anyone may. */

@@ -1,5 +1,6 @@
 import { Console } from "node:console";
 import { Writable } from "node:stream";
+import type { Server } from "@modelcontextprotocol/server";
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { LIMITS } from "../shared/limits.ts";
 import { createLog } from "../shared/log.ts";
@@ -26,7 +27,7 @@ export async function stdio(sources: Sources): Promise<void> {
   const connecta = openConnecta(config);
   const maxBufferSize = LIMITS.requestBodyBytes.value + FRAME_BYTES;
   const transport = new StdioServerTransport(process.stdin, output, { maxBufferSize });
-  const served = serveStdio(() => connecta.connection(), {
+  const served = serveStdio(() => connecta.connection() as Server, {
     transport,
     onerror: (error) => log.fault(error, "a message"),
   });

@@ -1,5 +1,3 @@
-import { VERSION } from "../version.ts";
-
 const CONFIG = `import { api, tool } from "connecta";
 
 // Written down once: everything that clients of this deployment find.
@@ -44,7 +42,7 @@ CONNECTA_VAULT_KEY=
 
 const DOCKERFILE = `FROM node:22-slim
 WORKDIR /app
-COPY package*.json ./
+COPY package*.json connecta-*.tgz ./
 RUN npm install --omit=dev
 COPY . .
 USER node
@@ -68,26 +66,37 @@ npx connecta serve      # http://127.0.0.1:8787/mcp
 
 An open address needs a token: copy \`.env.example\` to \`.env\` and fill in \`CONNECTA_TOKEN\`.
 
+The dependency is the copy of connecta on this computer. An image needs it in this folder:
+
 \`\`\`
+npm install "./$(npm pack ./node_modules/connecta | tail -1)"
 docker build -t my-connecta .
 docker run --rm -p 8787:8787 --env-file .env my-connecta
 \`\`\`
 `;
 
-const PACKAGE = {
-  private: true,
-  type: "module",
-  scripts: { start: "connecta serve", dev: "connecta dev" },
-  dependencies: { connecta: `^${VERSION}` },
-};
+/** @param connecta where npm finds the package */
+function packageOf(connecta: string) {
+  return {
+    private: true,
+    type: "module",
+    scripts: { start: "connecta serve", dev: "connecta dev" },
+    dependencies: { connecta },
+  };
+}
 
-/** The files of a new deployment, by name. */
-export const INIT_FILES: Readonly<Record<string, string>> = {
-  "connecta.config.mjs": CONFIG,
-  "package.json": `${JSON.stringify(PACKAGE, null, 2)}\n`,
-  ".env.example": ENV,
-  ".gitignore": "node_modules\n.env\n*.db*\n",
-  ".dockerignore": "node_modules\n.env\n.git\n",
-  Dockerfile: DOCKERFILE,
-  "README.md": README,
-};
+/**
+ * The files of a new deployment, by name.
+ * @param copy folder of the package: its name on the registry is not ours, so this copy is used
+ */
+export function initFiles(copy: string): Readonly<Record<string, string>> {
+  return {
+    "connecta.config.mjs": CONFIG,
+    "package.json": `${JSON.stringify(packageOf(`file:${copy}`), null, 2)}\n`,
+    ".env.example": ENV,
+    ".gitignore": "node_modules\n.env\n*.db*\n",
+    ".dockerignore": "node_modules\n.env\n.git\n",
+    Dockerfile: DOCKERFILE,
+    "README.md": README,
+  };
+}

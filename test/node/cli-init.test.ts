@@ -36,6 +36,12 @@ describe("connecta init", { timeout: 30_000 }, () => {
     expect(made.stdout).toContain("Next: cd fresh && npm install && npx connecta dev\n");
     const cwd = join(folder, "fresh");
     expect(readdirSync(cwd).sort()).toEqual(FILES);
+    // The package has no name on the registry yet: an install must not fetch what has it there.
+    const { dependencies } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8")) as {
+      dependencies: { connecta: string };
+    };
+    const copy = dependencies.connecta.replace(/^file:/, "");
+    expect(readFileSync(join(copy, "package.json"), "utf8")).toContain('"name": "connecta"');
     const { started, url } = await serve(cwd);
     expect(await (await fetch(`${url}/health`)).json()).toMatchObject({ name: "my-connecta" });
     started.child.kill("SIGTERM");
