@@ -41,6 +41,8 @@ export interface Storage {
     value: string,
     options?: KeepOptions,
   ): Promise<Outcome<boolean>>;
+  /** True where several instances of a deployment use it: what one keeps, all must find. */
+  readonly isShared?: boolean;
   /** Ends the store's work; everything that was written stays. */
   close?(): Promise<void>;
 }

@@ -56,6 +56,7 @@ export function isNodeOnly(specifier: string): boolean {
     BUILTINS.has(specifier) ||
     specifier === "@hono/node-server" ||
     specifier === "libsql" ||
+    specifier === "@redis/client" ||
     /^undici(?:\/|$)/.test(specifier) ||
     specifier === "@modelcontextprotocol/node" ||
     /^@modelcontextprotocol\/client\/stdio$/.test(specifier)
