@@ -6,6 +6,7 @@ import { Requests } from "./http/requests.ts";
 import { createRoutes } from "./http/routes.ts";
 import { Invoker } from "./invoke/invoke.ts";
 import { Recorder } from "./invoke/recorder.ts";
+import { SharedStash } from "./invoke/shared-stash.ts";
 import { Stash } from "./invoke/stash.ts";
 import { Runner } from "./programs/runner.ts";
 import type { SourceReader } from "./programs/source.ts";
@@ -126,7 +127,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     catalogs,
     invoker,
     runner,
-    stash: new Stash(),
+    stash: storage?.isShared ? new SharedStash(storage) : new Stash(),
     callTimeoutMs: ready.callTimeoutMs,
     instructions: ready.instructions,
     handOver: (request) => requests.handOver(request),

@@ -7,7 +7,7 @@ import type { Scope } from "../shared/scope.ts";
 import { utf8Length } from "../shared/text.ts";
 import type { Invoked } from "./invoke.ts";
 import { project } from "./project.ts";
-import type { Stash, Truncated } from "./stash.ts";
+import type { Results, Truncated } from "./stash.ts";
 import { allText, unwrap } from "./unwrap.ts";
 
 /** How `call_tool` hands a result over. */
@@ -41,7 +41,7 @@ export async function shape(
     readonly mode: ResultMode | undefined;
     readonly fields: readonly string[] | undefined;
   },
-  stash: Stash,
+  stash: Results,
   scope: Scope,
 ): Promise<Outcome<Shaped>> {
   const address = `${invoked.connector.id}.${invoked.tool.name}`;
@@ -62,7 +62,7 @@ async function shapeValue(
   address: string,
   result: ToolResult,
   fields: readonly string[] | undefined,
-  stash: Stash,
+  stash: Results,
   scope: Scope,
 ): Promise<Outcome<Shaped>> {
   const unwrapped = unwrap(address, result);
@@ -80,7 +80,7 @@ async function shapeValue(
     return ok({ kind: "envelope", envelope, blocks: [] });
   }
   const text = typeof envelope.data === "string" ? envelope.data : json.value;
-  const kept = stash.keep(address, text, scope);
+  const kept = await stash.keep(address, text, scope);
   return kept.ok ? ok({ kind: "envelope", envelope: kept.value, blocks: [] }) : kept;
 }
 
@@ -89,7 +89,7 @@ type McpResult = Extract<ToolResult, { kind: "mcp" }>;
 async function passThrough(
   address: string,
   result: McpResult,
-  stash: Stash,
+  stash: Results,
   scope: Scope,
 ): Promise<Outcome<Shaped>> {
   const { content, structuredContent, isError = false } = result;
@@ -120,7 +120,7 @@ async function passThrough(
     const failed = unwrap(address, result);
     if (!failed.ok) return failed;
   }
-  const kept = stash.keep(address, wholeText(counted, structured), scope);
+  const kept = await stash.keep(address, wholeText(counted, structured), scope);
   return kept.ok ? ok({ kind: "envelope", envelope: kept.value, blocks: binary }) : kept;
 }
 

@@ -1,6 +1,7 @@
 import { fail, ok, type NextAction, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Scope } from "../shared/scope.ts";
+import { StashRoom, type Held } from "./stash-room.ts";
 import { fromBytes, toBytes } from "./text-bytes.ts";
 
 /** A page of a stashed result. */
@@ -24,10 +25,28 @@ export interface Truncated {
   readonly nextAction: NextAction;
 }
 
-interface Entry {
-  readonly bytes: Uint8Array;
-  readonly principal: string;
-  readonly expires: number;
+/** Where results too large to hand over at once wait for their caller. */
+export interface Results {
+  /** Keeps a text and announces it; a text over the bound is refused. */
+  keep(
+    address: string,
+    text: string,
+    scope: Scope,
+  ): Outcome<Truncated> | Promise<Outcome<Truncated>>;
+  /**
+   * Reads one page of at most `maxBytes` bytes from `offset`, whole characters only.
+   * Another caller's result does not exist: `not_found`.
+   */
+  page(
+    id: string,
+    offset: number,
+    maxBytes: number,
+    scope: Scope,
+  ): Outcome<Page> | Promise<Outcome<Page>>;
+}
+
+interface Entry extends Held {
+  readonly content: Uint8Array;
 }
 
 const PREVIEW_BYTES = 2_000;
@@ -35,106 +54,89 @@ const PREVIEW_BYTES = 2_000;
 /** Bytes of a page where nobody asks for fewer. */
 export const DEFAULT_PAGE_BYTES = LIMITS.inlineResultBytes.value;
 
-/**
- * Results too large to hand over at once, kept for a while for the caller who made the call. When
- * there is no room, the caller who holds the most gives up the oldest.
- */
-export class Stash {
-  readonly #entries = new Map<string, Entry>();
-  #bytes = 0;
+/** Results in memory, kept for a while for the caller who made the call. */
+export class Stash implements Results {
+  readonly #room = new StashRoom<Entry>();
 
-  /** Keeps a text and announces it; a text over the stash's own bound is refused. */
   keep(address: string, text: string, scope: Scope): Outcome<Truncated> {
-    const bytes = toBytes(text);
-    const max = LIMITS.stashBytes.value / 4;
-    if (bytes.length > max) {
-      return fail(
-        "result_too_large",
-        `${address} answered ${bytes.length} bytes; at most ${max} can be kept for paging. ` +
-          "Reduce it in a program with execute_code.",
-        { address, bytes: bytes.length, maxBytes: max },
-      );
-    }
-    this.#expire(scope.now());
-    this.#makeRoom(scope.principal, bytes.length);
+    const content = toBytes(text);
+    const refused = tooLarge(address, content);
+    if (refused) return refused;
     const id = crypto.randomUUID();
-    const expires = scope.now() + LIMITS.stashTtlMs.value;
-    this.#entries.set(id, { bytes, principal: scope.principal, expires });
-    this.#bytes += bytes.length;
-    return ok({
-      ok: true,
-      truncated: true,
-      preview: fromBytes(bytes.subarray(0, boundary(bytes, PREVIEW_BYTES))),
-      resultId: id,
-      totalBytes: bytes.length,
-      nextAction: next({ id, offset: 0 }),
-    });
+    this.#room.put(id, { content, bytes: content.length, principal: scope.principal }, scope.now());
+    return ok(announced(id, content));
   }
 
-  /**
-   * Reads one page of at most `maxBytes` bytes from `offset`, whole characters only.
-   * Another caller's result does not exist: `not_found`.
-   */
   page(id: string, offset: number, maxBytes: number, scope: Scope): Outcome<Page> {
-    this.#expire(scope.now());
-    const entry = this.#entries.get(id);
-    if (!entry || entry.principal !== scope.principal) {
-      return fail("not_found", "No result has this id: it expired, or it never existed.");
-    }
-    const { bytes } = entry;
-    if (offset > bytes.length || isContinuation(bytes[offset])) {
-      return fail(
-        "invalid_args",
-        `offset is not the start of a character within ${bytes.length} bytes; use nextOffset.`,
-        { findings: [{ path: "offset", code: "range", expected: `0–${bytes.length}` }] },
-      );
-    }
-    const end = offset + boundary(bytes.subarray(offset), maxBytes);
-    const size = maxBytes === DEFAULT_PAGE_BYTES ? {} : { maxBytes };
-    return ok({
-      id,
-      offset,
-      text: fromBytes(bytes.subarray(offset, end)),
-      totalBytes: bytes.length,
-      ...(end < bytes.length && {
-        nextOffset: end,
-        nextAction: next({ id, offset: end, ...size }),
-      }),
-    });
+    const entry = this.#room.get(id, scope.now());
+    if (!entry || entry.principal !== scope.principal) return unknownResult();
+    const { content } = entry;
+    return pageOf({ id, offset, maxBytes, totalBytes: content.length }, content.subarray(offset));
   }
+}
 
-  #expire(now: number): void {
-    for (const [id, entry] of this.#entries) if (entry.expires <= now) this.#drop(id, entry);
-  }
+/** Why a text is kept nowhere; `undefined` when it is. */
+export function tooLarge(address: string, bytes: Uint8Array): Outcome<never> | undefined {
+  const max = LIMITS.stashBytes.value / 4;
+  if (bytes.length <= max) return undefined;
+  return fail(
+    "result_too_large",
+    `${address} answered ${bytes.length} bytes; at most ${max} can be kept for paging. ` +
+      "Reduce it in a program with execute_code.",
+    { address, bytes: bytes.length, maxBytes: max },
+  );
+}
 
-  #makeRoom(principal: string, needed: number): void {
-    while (
-      this.#entries.size >= LIMITS.stashEntries.value ||
-      this.#bytes + needed > LIMITS.stashBytes.value
-    ) {
-      const oldest = this.#oldestOfLargest(principal, needed);
-      if (oldest === undefined) return;
-      this.#drop(...oldest);
-    }
-  }
+/** What is said of a result that was kept. */
+export function announced(id: string, bytes: Uint8Array): Truncated {
+  return {
+    ok: true,
+    truncated: true,
+    preview: fromBytes(bytes.subarray(0, boundary(bytes, PREVIEW_BYTES))),
+    resultId: id,
+    totalBytes: bytes.length,
+    nextAction: next({ id, offset: 0 }),
+  };
+}
 
-  /** The oldest result of whoever holds the most, by what each limit is a share of. */
-  #oldestOfLargest(principal: string, needed: number): [string, Entry] | undefined {
-    const share = (bytes: number) =>
-      bytes / LIMITS.stashBytes.value + 1 / LIMITS.stashEntries.value;
-    const held = new Map([[principal, share(needed)]]);
-    for (const { bytes, principal: other } of this.#entries.values()) {
-      held.set(other, (held.get(other) ?? 0) + share(bytes.length));
-    }
-    const holding = [...this.#entries];
-    const most = Math.max(...holding.map(([, entry]) => held.get(entry.principal) ?? 0));
-    return holding.find(([, entry]) => held.get(entry.principal) === most);
-  }
+/** What is said of a result that is not there, or another caller's. */
+export function unknownResult(): Outcome<never> {
+  return fail("not_found", "No result has this id: it expired, or it never existed.");
+}
 
-  #drop(id: string, entry: Entry): void {
-    this.#entries.delete(id);
-    this.#bytes -= entry.bytes.length;
+interface PageRequest {
+  readonly id: string;
+  readonly offset: number;
+  readonly maxBytes: number;
+  readonly totalBytes: number;
+}
+
+/**
+ * Cuts a page.
+ * @param from bytes of the result from `offset`: all of them, or a character more than `maxBytes`
+ */
+export function pageOf(request: PageRequest, from: Uint8Array): Outcome<Page> {
+  const { id, offset, maxBytes, totalBytes } = request;
+  if (offset > totalBytes || isContinuation(from[0])) {
+    return fail(
+      "invalid_args",
+      `offset is not the start of a character within ${totalBytes} bytes; use nextOffset.`,
+      { findings: [{ path: "offset", code: "range", expected: `0–${totalBytes}` }] },
+    );
   }
+  const length = boundary(from, maxBytes);
+  const end = offset + length;
+  const size = maxBytes === DEFAULT_PAGE_BYTES ? {} : { maxBytes };
+  return ok({
+    id,
+    offset,
+    text: fromBytes(from.subarray(0, length)),
+    totalBytes,
+    ...(end < totalBytes && {
+      nextOffset: end,
+      nextAction: next({ id, offset: end, ...size }),
+    }),
+  });
 }
 
 function next(args: { id: string; offset: number; maxBytes?: number }): NextAction {

@@ -3,10 +3,8 @@ import { failedResult, toolResult } from "./result.ts";
 import type { Handler } from "./tool.ts";
 
 /** Reads a page of a truncated result. */
-export const getResult: Handler<"get_result"> = (deps, input, scope) => {
+export const getResult: Handler<"get_result"> = async (deps, input, scope) => {
   const maxBytes = input.maxBytes ?? DEFAULT_PAGE_BYTES;
-  const page = deps.stash.page(input.id, input.offset ?? 0, maxBytes, scope);
-  return Promise.resolve(
-    page.ok ? toolResult({ ok: true, ...page.value }) : failedResult(page.failure),
-  );
+  const page = await deps.stash.page(input.id, input.offset ?? 0, maxBytes, scope);
+  return page.ok ? toolResult({ ok: true, ...page.value }) : failedResult(page.failure);
 };

@@ -1,6 +1,6 @@
 import type { Catalogs } from "../catalog/catalogs.ts";
 import type { Invoker } from "../invoke/invoke.ts";
-import type { Stash } from "../invoke/stash.ts";
+import type { Results } from "../invoke/stash.ts";
 import type { Runner } from "../programs/runner.ts";
 import type { Connector } from "../shared/contracts.ts";
 import type { Scope } from "../shared/scope.ts";
@@ -13,7 +13,7 @@ export interface ToolDeps {
   readonly catalogs: Catalogs;
   readonly invoker: Invoker;
   readonly runner: Runner;
-  readonly stash: Stash;
+  readonly stash: Results;
   /** Deadline of `call_tool` where the caller asks for none, in milliseconds. */
   readonly callTimeoutMs: number;
 }
