@@ -108,7 +108,8 @@ async function storeFindings(
   if (storage === undefined) return [];
   const scope = operatorScope(signal);
   const tried = await withDeadline(scope, WAIT_MS, "The store", () => keepsWell(storage));
-  const fix = "See that its folder or server is there and may be written to; npm install libsql.";
+  const fix =
+    "See that its folder or server is there and may be written to, and its package installed.";
   return tried.ok ? [] : [{ code: "store_failed", cause: tried.failure.message, fix }];
 }
 

@@ -65,6 +65,28 @@ describe.skipIf(!HAS_REDIS)(`a store in Redis${REDIS_NOTE}`, () => {
     await store.close?.();
   });
 
+  test("takes a value that the server evicted for none", async () => {
+    const store = redisStorage({ url: server.url, prefix: "evicted" });
+    for (const key of ["a", "b", "c"]) valueOf(await store.set(key, "value"));
+    const client = await createClient({ url: server.url }).connect();
+    await client.del("{evicted}:value:b");
+    client.destroy();
+    expect(valueOf(await store.list("", { limit: 2 }))).toEqual(["a", "c"]);
+    expect(valueOf(await store.compareAndSet("b", "value", "never"))).toBe(false);
+    expect(valueOf(await store.compareAndSet("b", undefined, "again"))).toBe(true);
+    expect(valueOf(await store.list(""))).toEqual(["a", "b", "c"]);
+    await store.close?.();
+  });
+
+  test("keeps a value for the longest time that there is", async () => {
+    const store = redisStorage({ url: server.url, prefix: "long" });
+    valueOf(await store.set("key", "value", { ttlMs: Number.MAX_SAFE_INTEGER }));
+    valueOf(await store.set("other", "value"));
+    expect(valueOf(await store.get("key"))).toBe("value");
+    expect(valueOf(await store.list(""))).toEqual(["key", "other"]);
+    await store.close?.();
+  });
+
   test("lists pages past any number of keys that are over", async () => {
     const clock = { time: 1_000 };
     const store = redisStorage({ url: server.url, prefix: "dead", now: () => clock.time });
