@@ -303,6 +303,8 @@ describe("V9 the bridge ends with the document that it was given to", () => {
     await expect.poll(() => inner.evaluate(again)).toBe("reads_unavailable");
     // What is left is the host's line alone, so that a second teardown is answered too.
     expect(await ears()).toBe(1);
+    // A read that was faster than the teardown is one more.
+    const calls = await opened.calls();
 
     const before = await inner.evaluate(() => getComputedStyle(document.body).color);
     await inner.evaluate(
@@ -321,7 +323,7 @@ describe("V9 the bridge ends with the document that it was given to", () => {
     expect((await opened.passed()).map(({ message }) => message.id)).toContain("again");
     expect(await inner.evaluate(() => getComputedStyle(document.body).color)).toBe(before);
     expect(await inner.textContent("#out")).toBe("nothing yet");
-    expect(await opened.calls()).toHaveLength(1);
+    expect(await opened.calls()).toEqual(calls);
     expect(opened.complaints).toEqual([]);
   });
 });
