@@ -19,7 +19,7 @@ import { carry } from "./carry.ts";
 import { Emitted } from "./emitted.ts";
 import type { Room, Share } from "./in-flight.ts";
 import type { Meter, Operation } from "./meter.ts";
-import { batchReply, refusal, reply, type Answer } from "./reply.ts";
+import { batchReply, OVER, refusal, reply, type Answer } from "./reply.ts";
 import type { Rests } from "./rests.ts";
 import { Transit, type TransitHost } from "./transit.ts";
 
@@ -87,6 +87,11 @@ export class Bridge {
       shortcut: this.#serve("shortcut", (args) => this.#shortcut(args)),
       emit: this.#serve("emit", (args) => this.#emit(args)),
       ui: this.#serve("ui", (args) => this.#ui(args)),
+      // Calls arrive in order: once this one is answered, every earlier one is under way.
+      arrive: async () => {
+        this.transit.leave(undefined);
+        return DONE.text;
+      },
     };
     return { name: "connecta", fns, prelude };
   }
@@ -111,6 +116,7 @@ export class Bridge {
       this.#underWay.delete(doing);
       end?.(done.ok ? done.value.bytes : 0);
       this.transit.leave(done.ok ? done.value.room : undefined);
+      if (this.#scope.signal.aborted) return OVER;
       return done.ok ? done.value.text : this.#issue(done.failure);
     };
   }

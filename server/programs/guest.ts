@@ -1,3 +1,6 @@
+import type { Position } from "./position.ts";
+import type { Surroundings } from "./surroundings.ts";
+
 /** What the host tells the prelude before the program runs. */
 export interface GuestConfig {
   /** Shortcut globals: `[identifier, connectorId]` each. */
@@ -6,10 +9,12 @@ export interface GuestConfig {
   readonly maxArgumentChars: number;
   /** Characters of the returned JSON beyond which only a preview is sent. */
   readonly maxReturnChars: number;
+  /** Milliseconds after which a run ends itself, where the sandbox has timers. */
+  readonly timeoutMs: number;
 }
 
 /** The raw bridge: JSON text in, a reply out (see reply.ts), never rejecting for a failure. */
-type RawBridge = Record<string, (json: string) => Promise<string | Head>>;
+export type RawBridge = Record<string, (json: string) => Promise<string | Head>>;
 
 type Head =
   | { ok: true; value: unknown }
@@ -26,9 +31,10 @@ type Text = { at: number; chars: number; text: string };
  * but not strings, and the interpreter joins template literals through `concat`, which can change.
  */
 export default function guest(
-  bridge: RawBridge,
+  { bridge, foreign: outside }: Surroundings,
+  position: Position,
   config: GuestConfig,
-): (marker: Error, program: () => unknown) => Promise<string> {
+): (marker: Error, make: () => () => unknown) => Promise<string> {
   const { stringify, parse } = JSON;
   const { isFinite } = Number;
   const { isView } = ArrayBuffer;
@@ -52,9 +58,7 @@ export default function guest(
   }
   const weakGet = WeakMapClass.prototype.get;
   const weakSet = WeakMapClass.prototype.set;
-  const exec = RegExp.prototype.exec;
   const slice = toText.prototype.slice;
-  const framePattern = /(?:at (?:new )?(\S+) \()?([^\s()@]+):(\d+):(\d+)\)?\s*(?:\n|$)/g;
 
   /** JSON members, complete with quotes, that describe a failure this side raised or was handed. */
   const known = new WeakMapClass<object, string>();
@@ -206,12 +210,18 @@ export default function guest(
   if (typeof lend === "function") (lend as (read: typeof decode) => void)(decode);
   delete (bridge as Record<symbol, unknown>)[reader];
 
+  let end = () => {};
+
   function caller(name: string): (json: string) => Promise<unknown> {
     const send = bridge[name] as (json: string) => Promise<string | Head>;
     return async (json) => {
       const reply = await send(json);
       const head = typeof reply === "string" ? decode(reply) : reply;
-      return head.ok ? head.value : rethrow(head);
+      if (head.ok) return head.value;
+      if (head.id > 0) return rethrow(head);
+      // The run is over, and whatever the program did next would be for nobody.
+      end();
+      return new PromiseClass<never>(() => {});
     };
   }
 
@@ -297,36 +307,9 @@ export default function guest(
     defineProperty(console, level, { value, writable: true, configurable: true });
   }
 
-  /** Names of an error's own classes: their frames say where they are written, not where it is thrown. */
-  function constructorsOf(error: Error): Record<string, boolean> {
-    const names = create(null) as Record<string, boolean>;
-    let prototype: unknown = getPrototypeOf(error);
-    for (let i = 0; i < 8 && typeof prototype === "object" && prototype !== null; i++) {
-      if (prototype === ErrorClass.prototype) return names;
-      const own = getOwnPropertyDescriptor(prototype, "constructor")?.value as unknown;
-      const name =
-        typeof own === "function" ? getOwnPropertyDescriptor(own, "name")?.value : undefined;
-      if (typeof name === "string") names[name] = true;
-      prototype = getPrototypeOf(prototype);
-    }
-    return names;
-  }
-
-  /** The first frame of a stack that lies in the file of the marker, below the marker's line. */
-  function position(error: Error, marker: Error): string {
-    framePattern.lastIndex = 0;
-    const origin = apply(exec, framePattern, [marker.stack ?? ""]) as RegExpExecArray | null;
-    framePattern.lastIndex = 0;
-    const stack = error.stack;
-    if (!origin || typeof stack !== "string") return "";
-    const constructors = constructorsOf(error);
-    for (;;) {
-      const frame = apply(exec, framePattern, [stack]) as RegExpExecArray | null;
-      if (!frame) return "";
-      const line = +(frame[3] ?? 0) - +(origin[3] ?? 0);
-      if (frame[2] !== origin[2] || line <= 0 || constructors[frame[1] ?? ""]) continue;
-      return ',"line":' + line + ',"column":' + frame[4];
-    }
+  /** A sandbox of our own tells of these by itself. */
+  function tellRejected(reasons: readonly unknown[]): void {
+    for (let i = 0; i < reasons.length; i++) print("[unhandled] " + format(reasons[i]));
   }
 
   /** Members that describe what the program threw. */
@@ -359,32 +342,45 @@ export default function guest(
   }
 
   // The interpreter's own `then`, not `await`: a changed Promise.prototype must not answer for it.
-  return (marker, program) => {
+  return (marker, make) => {
     delete (globalThis as { $connecta?: unknown }).$connecta;
     return new PromiseClass((resolve, reject) => {
+      let finish: (text: string) => void;
       const failed = (thrown: unknown) => {
         // The sandbox itself tells its limits.
         if (internalPrototype !== undefined && isInternal(thrown)) reject(thrown);
-        else resolve(report(thrown, marker));
+        else finish(report(thrown, marker));
       };
       const done = (value: unknown) => {
         try {
-          resolve(succeed(value));
+          finish(succeed(value));
         } catch (thrown) {
           failed(thrown);
         }
       };
-      try {
-        const value = program();
+      const start = () => {
         try {
-          apply(then, value, [done, failed]);
-        } catch {
-          // Not a promise of the language: a plain value.
-          done(value);
+          const program = make();
+          const value = program();
+          try {
+            apply(then, value, [done, failed]);
+          } catch (thrown) {
+            // Not a promise of the language, but a plain value; or the program changed what one is.
+            if (apply(toTag, value, []) === "[object Promise]") failed(thrown);
+            else done(value);
+          }
+        } catch (thrown) {
+          failed(thrown);
         }
-      } catch (thrown) {
-        failed(thrown);
+      };
+      if (outside === undefined) {
+        finish = resolve;
+        return start();
       }
+      finish = (text) => outside.settle(() => (tellRejected(outside.rejected()), resolve(text)));
+      end = () => resolve('{"ok":false,"ended":true}');
+      outside.after(config.timeoutMs, end);
+      outside.begin(start);
     });
   };
 }

@@ -8,6 +8,8 @@ import { clampChars, clampUtf8 } from "../shared/text.ts";
 export type GuestOutcome =
   | { readonly kind: "value"; readonly value: unknown; readonly chars: number }
   | { readonly kind: "preview"; readonly preview: string; readonly totalChars: number }
+  /** The run ended itself, which only its time or its caller can have been the reason for. */
+  | { readonly kind: "ended" }
   | { readonly kind: "failure"; readonly failure: Failure };
 
 const MAX_MESSAGE_CHARS = 2_000;
@@ -17,6 +19,7 @@ const reported = z.union([
   z.strictObject({ ok: z.literal(true), value: z.unknown() }),
   z.strictObject({ ok: z.literal(true), preview: z.string(), totalChars: z.number() }),
   z.strictObject({ ok: z.literal(false), id: z.number() }),
+  z.strictObject({ ok: z.literal(false), ended: z.literal(true) }),
   z.strictObject({
     ok: z.literal(false),
     code: z.enum(["program_error", "not_serializable"]),
@@ -39,22 +42,26 @@ export function readOutcome(
   addedLines: number,
 ): GuestOutcome {
   const parsed = reported.safeParse(tryParse(text));
-  if (!parsed.success) {
-    const message = "The program tampered with its runner: it returned nothing readable.";
-    return { kind: "failure", failure: failure("program_error", message) };
-  }
+  if (!parsed.success) return { kind: "failure", failure: tampered() };
   const report = parsed.data;
   if (report.ok) {
     if ("value" in report) return bounded(report.value);
     const preview = report.preview.slice(0, LIMITS.returnChars.value);
     return { kind: "preview", preview, totalChars: report.totalChars };
   }
+  if ("ended" in report) return { kind: "ended" };
   if ("id" in report) {
     const known = issued.get(report.id);
     const unknown = failure("program_error", "The program threw an error it did not receive.");
     return { kind: "failure", failure: known ?? unknown };
   }
   return { kind: "failure", failure: ownFailure(report, addedLines) };
+}
+
+/** A program that took its runner's place. */
+export function tampered(): Failure {
+  const message = "The program tampered with its runner: it returned nothing readable.";
+  return failure("program_error", message);
 }
 
 /** The runner keeps the bound; a program that took its place may not have. */

@@ -64,3 +64,6 @@ function withTexts(value: string, places: readonly Place[], texts: readonly stri
 export function refusal(id: number, failure: Failure): string {
   return JSON.stringify({ ok: false, id, failure });
 }
+
+/** Answers every call of a run that is over: number 0 is no failure's, and ends what still goes on. */
+export const OVER = '{"ok":false,"id":0,"failure":{"message":"The run is over."}}';

@@ -1,4 +1,6 @@
 import guestSource from "./guest.ts?travel";
+import positionSource from "./position.ts?travel";
+import surroundingsSource from "./surroundings.ts?travel";
 import { identifier } from "../shared/identifier.ts";
 import { onAbort } from "../shared/aborts.ts";
 import type { Connector, Executor } from "../shared/contracts.ts";
@@ -16,9 +18,9 @@ import { joinLogs, truncated, type FailureEnvelope, type SuccessEnvelope } from 
 import type { GuestConfig } from "./guest.ts";
 import { InFlight } from "./in-flight.ts";
 import { Meter } from "./meter.ts";
-import { executorFailure, readOutcome } from "./outcome.ts";
+import { executorFailure, readOutcome, tampered } from "./outcome.ts";
 import { Rests } from "./rests.ts";
-import { readProgram, type ProgramSource, type SourceReader } from "./source.ts";
+import { deeperFault, readProgram, type ProgramSource, type SourceReader } from "./source.ts";
 import { atItsPlace } from "./syntax.ts";
 
 /** How a run ended, ready to become a tool result. */
@@ -58,15 +60,30 @@ const GUARD_BYTES = 1024 * 1024;
 /** How long after its own deadline an executor may still answer before it is abandoned. */
 const GRACE_MS = 500;
 
+/** How long after its own deadline a run can at most hold its place. */
+const HELD_MS = 5_000;
+
+/** What `@cloudflare/codemode` has in scope where it puts a program. */
+const HIDDEN =
+  "__dispatchers,__connectors,__logs,__CODEMODE_BINARY_TAG,__bytesToBase64,__base64ToBytes," +
+  "__encodeCodemodeValue,__decodeCodemodeValue,__stringifyForCodemode,__parseForCodemode," +
+  "WorkerEntrypoint,CodeExecutor";
+
+/** Around a program: no name, no `this` and no `arguments` of an executor's own code reaches it. */
+const BEFORE =
+  `()=>{"use strict";return $connecta(new Error(),function(${HIDDEN}){` +
+  "const {connecta}=globalThis;return(";
+const BEHIND = ")})}";
+
 /** For the bridge that only says what every bridge looks like. */
-const NO_SCOPE: Scope = {
+const noScope = (): Scope => ({
   signal: AbortSignal.abort(),
   now: Date.now,
   defer: () => undefined,
   principal: "",
   requestId: "",
   report: () => undefined,
-};
+});
 
 /** Runs programs: admission, the bridge, the executor, and what comes of it. */
 export class Runner {
@@ -90,6 +107,7 @@ export class Runner {
       active: limits.maxRuns,
       queued: limits.maxQueuedRuns,
       waitMs: limits.queueTimeoutMs,
+      heldMs: limits.timeoutMs + HELD_MS,
     });
     const largest = Math.max(limits.maxArgumentBytes, limits.maxEmittedBytes);
     // The bridge measures precisely and answers typed; the sandbox only guards against worse.
@@ -103,10 +121,14 @@ export class Runner {
       shortcuts: connectors.map(({ id }) => [identifier(id), id]),
       maxArgumentChars: largest,
       maxReturnChars: LIMITS.returnChars.value,
+      timeoutMs: limits.timeoutMs,
     };
-    this.#prelude = `globalThis.$connecta=(${guestSource})(connecta,${JSON.stringify(config)});`;
-    const common = new Bridge(this.#host, limits, NO_SCOPE).provider(this.#prelude);
-    options.executor.prepare?.([common], this.#sandboxLimits);
+    const lent = [`(${surroundingsSource})(connecta)`, `(${positionSource})()`];
+    const given = [...lent, JSON.stringify(config)].join();
+    this.#prelude = `globalThis.$connecta=(${guestSource})(${given});`;
+    if (options.executor.prepare === undefined) return;
+    const common = new Bridge(this.#host, limits, noScope()).provider(this.#prelude);
+    options.executor.prepare([common], this.#sandboxLimits);
   }
 
   /** Runs one program and says how it ended; never throws for anything the program does. */
@@ -204,9 +226,10 @@ export class Runner {
   async #sandboxed(live: Live, program: ProgramSource): Promise<Outcome<unknown>> {
     const { code, bridge, meter, scope } = live;
     let ended: Failure | undefined;
-    const wrapped = `()=>{"use strict";return $connecta(new Error(),(\n${program.expression}\n))}`;
+    const wrapped = `${BEFORE}\n${program.expression}\n${BEHIND}`;
     const deadlineMs = this.#options.limits.timeoutMs + GRACE_MS;
     const begun = meter?.elapsedMs ?? 0;
+    const startedAt = performance.now();
     const settled = await withDeadline(scope, deadlineMs, "The program", async ({ signal }) =>
       ok(
         await this.#options.executor.execute(wrapped, [bridge.provider(this.#prelude)], {
@@ -218,6 +241,9 @@ export class Runner {
         }),
       ),
     ).catch((error: unknown) => {
+      // An executor that cannot tell what its engine refused to read fails as a whole.
+      const fault = deeperFault(code);
+      if (fault) return { ok: false, failure: fault } as const;
       scope.report(error, "the executor");
       return fail("executor_crashed", "The executor failed; run the program again.");
     });
@@ -235,6 +261,10 @@ export class Runner {
       case "preview":
         if (meter) meter.resultChars = outcome.totalChars;
         return { ok: true, value: truncated(outcome.preview, outcome.totalChars) };
+      case "ended": {
+        const isLate = performance.now() - startedAt >= this.#options.limits.timeoutMs;
+        return { ok: false, failure: isLate ? outOfTime() : tampered() };
+      }
       case "failure":
         return { ok: false, failure: outcome.failure };
     }
@@ -245,11 +275,15 @@ function codeOf(run: Run): Failure["code"] | undefined {
   return run.ok ? undefined : run.envelope.error.code;
 }
 
+function outOfTime(): Failure {
+  return failure("executor_timeout", "The program took longer than it may.");
+}
+
 /** An executor that did not answer in time, or whose caller went away. */
 function abandoned(reason: Failure): Failure {
   switch (reason.code) {
     case "timeout":
-      return failure("executor_timeout", "The program took longer than it may.");
+      return outOfTime();
     case "cancelled":
       return failure("executor_cancelled", "The run was cancelled.");
     default:

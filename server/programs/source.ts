@@ -7,7 +7,7 @@ import {
   type Token,
   type TokenType,
 } from "acorn";
-import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { fail, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { refuse, syntaxFailure, type SyntaxFault } from "./syntax.ts";
 
 /** A program ready to be embedded: one expression, and how its positions map to the given text. */
@@ -46,10 +46,22 @@ export function readProgram(code: string): Outcome<ProgramSource> {
   } catch (error) {
     return { ok: false, failure: syntaxFailure(text, error as SyntaxFault) };
   }
+  if (parser.module) return refuse(text, parser.module, NO_MODULES);
   if (parser.htmlComment) {
     return refuse(text, parser.htmlComment, "Write // for a comment: <!-- and --> are none here.");
   }
   return embed(text, tree, parser.returns);
+}
+
+/** What is wrong with a program that was accepted and that an engine then refused to read. */
+export function deeperFault(code: string): Failure | undefined {
+  const text = unfenced(code);
+  try {
+    Parser.parse(text, OPTIONS);
+    return undefined;
+  } catch (error) {
+    return syntaxFailure(text, error as SyntaxFault);
+  }
 }
 
 /** The text inside a fenced block; above it stand as many lines as before, so positions fit. */
@@ -86,6 +98,7 @@ interface ParserInside {
   finishToken(type: TokenType, value: unknown): void;
   parseStatement(context: unknown, topLevel: unknown, exports: unknown): Node;
   parseReturnStatement(node: Node): Node;
+  parseExprImport(forNew: unknown): Node;
 }
 
 const LINE_END = /[\n\r\u2028\u2029]/;
@@ -104,6 +117,8 @@ const methods = Parser.prototype as unknown as ParserInside;
 class ProgramParser extends Parser {
   /** Whether the text itself, outside any function, returns. */
   returns = false;
+  /** Where `import(…)` or `import.meta` stands: some sandboxes have modules to offer. */
+  module: { readonly start: number } | undefined;
   /** Where scripts and modules would read the program differently. */
   htmlComment: Token | undefined;
 
@@ -128,6 +143,12 @@ class ProgramParser extends Parser {
     const inside = this as unknown as ParserInside;
     const statement = methods.parseStatement.call(inside, context, topLevel, exports);
     return inside.inFunction ? UNSEEN : statement;
+  }
+
+  parseExprImport(forNew: unknown): Node {
+    const node = methods.parseExprImport.call(this as unknown as ParserInside, forNew);
+    this.module ??= node;
+    return node;
   }
 
   parseReturnStatement(node: Node): Node {

@@ -142,6 +142,8 @@ export interface ExecuteOptions {
   readonly onTimings?: (timings: RunTimings) => void;
   /** Called once for each answer of a host function, in their order, when it left the process. */
   readonly onAnswerSent?: () => void;
+  /** An option of `@cloudflare/codemode` that we have no use for. */
+  readonly connectors?: never[];
 }
 
 /** Runs one program in isolation. */

@@ -13,7 +13,7 @@ export type Ability = "cpu" | "heap" | "stack" | "stall" | "shared heap";
 export type Check = (answer: ToolAnswer) => void;
 
 /** Where a program runs and what that takes. */
-interface Setting {
+export interface Setting {
   /** `default` when omitted. */
   readonly deployment?: DeploymentName;
   readonly needs?: Ability;

@@ -1,4 +1,4 @@
-import { expect, answers, resultThat, type Case } from "../case.ts";
+import { expect, answers, each, fails, resultThat, type Case } from "../case.ts";
 
 /** Globals of the language itself, in any engine. */
 const LANGUAGE = (
@@ -34,7 +34,8 @@ const CAPABILITIES: readonly Case[] = [
     clauses: ["P2"],
     title: "no network, timer, process, module, clock or environment is in reach",
     code: `const names = ${JSON.stringify(ELSEWHERE)}.split(" ");
-      const hidden = new Function("name", "return typeof globalThis[name]");
+      let hidden = () => "undefined";
+      try { hidden = new Function("name", "return typeof globalThis[name]") } catch {} // no text becomes code
       return names.filter((name) => typeof globalThis[name] !== "undefined" || hidden(name) !== "undefined")`,
     check: answers([]),
   },
@@ -52,17 +53,31 @@ const CAPABILITIES: readonly Case[] = [
   {
     clauses: ["P2"],
     title: "a dynamic import reaches nothing",
-    code: `const outcomes = [];
-      for (const name of ["node:fs", "fs", "./a.js", "https://example.com/a.js", "data:text/javascript,export default 1"]) {
-        outcomes.push(await import(name).then(() => "loaded", () => "refused"));
-      }
-      return [...new Set(outcomes)]`,
-    check: answers(["refused"]),
+    inputs: each({
+      "as written": [
+        "const name = 'node:fs';\nreturn await import(name)",
+        fails({ code: "invalid_program", line: 2, column: 14 }),
+      ],
+      "of the module itself": [
+        "return import.meta",
+        fails({ code: "invalid_program", line: 1, column: 8 }),
+      ],
+      "made of a text": [
+        `const outcomes = [];
+        const load = async (name) => Function("name", "return import(name)")(name);
+        for (const name of ["node:fs", "fs", "./a.js", "https://example.com/a.js", "data:text/javascript,export default 1"]) {
+          outcomes.push(await load(name).then(() => "loaded", () => "refused"));
+        }
+        return [...new Set(outcomes)]`,
+        answers(["refused"]),
+      ],
+    }),
   },
   {
     clauses: ["X3"],
     title: "a program sees neither the environment nor a path of the machine that it runs on",
-    code: `const outside = Function("return [typeof process, typeof require, typeof module]")();
+    code: `let outside = [typeof process, typeof require, typeof module];
+      try { outside = Function("return [typeof process, typeof require, typeof module]")() } catch {}
       return [...outside, /node:|file:|[/\\\\]/.test(new Error().stack), typeof globalThis.env]`,
     check: answers(["undefined", "undefined", "undefined", false, "undefined"]),
   },

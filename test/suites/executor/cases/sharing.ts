@@ -1,4 +1,14 @@
-import { expect, answers, errorOf, eventually, fails, mapped, seen, type Case } from "../case.ts";
+import {
+  expect,
+  answers,
+  errorOf,
+  eventually,
+  fails,
+  mapped,
+  seen,
+  type Case,
+  type Setting,
+} from "../case.ts";
 import type { Gateway, ToolAnswer } from "../client.ts";
 
 const started = (gateway: Gateway, key: string, count = 1) =>
@@ -85,6 +95,16 @@ const ADMISSION: readonly Case[] = [
   },
 ];
 
+/** Programs that begin a host call and end at once, each in its way. */
+const ends = (endings: Readonly<Record<string, string>>, setting: Setting = {}) =>
+  mapped(endings, (ending, key) => ({
+    ...setting,
+    script: async (gateway: Gateway) => {
+      await gateway.run(`probe.wait({ key: "${key}" });\nawait crm.echo();\n${ending}`);
+      await aborted(gateway, key);
+    },
+  }));
+
 /** What ends with whom. */
 const ENDINGS: readonly Case[] = [
   {
@@ -160,17 +180,9 @@ const ENDINGS: readonly Case[] = [
   {
     clauses: ["L3"],
     title: "host calls that a program did not wait for end with it, however it ends",
-    script: async (gateway) => {
-      const endings = {
-        returned: "return 1",
-        threw: "throw new Error('no')",
-        foreign: "return 1n",
-        stopped: "while (true);",
-      };
-      for (const [key, ending] of Object.entries(endings)) {
-        await gateway.run(`probe.wait({ key: "${key}" });\nawait crm.echo();\n${ending}`);
-        await aborted(gateway, key);
-      }
+    inputs: {
+      ...ends({ returned: "return 1", threw: "throw new Error('no')", foreign: "return 1n" }),
+      ...ends({ stopped: "while (true);" }, { needs: "cpu" }),
     },
   },
   {
