@@ -1,5 +1,6 @@
 import type { Connector, Tool } from "../shared/contracts.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { endedWithin } from "../shared/joining.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { Notice } from "../shared/notice.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
@@ -66,7 +67,7 @@ export class Kept {
     this.#done.add(id);
     if (!isKept(connector)) return;
     const before = this.#writes.get(id) ?? Promise.resolve();
-    const write = before
+    const write = endedWithin(before, LIMITS.storageTimeoutMs.value)
       .then(() => this.#write(connector, tools, loadedAt))
       .then((written) => {
         if (written.ok) this.#reported.delete(id);
@@ -79,12 +80,7 @@ export class Kept {
 
   /** Resolves when everything that was put is stored, could not be, or takes too long. */
   async settled(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, LIMITS.storageTimeoutMs.value);
-    });
-    await Promise.race([Promise.all(this.#writes.values()), late]);
-    clearTimeout(timer);
+    await endedWithin(Promise.all(this.#writes.values()), LIMITS.storageTimeoutMs.value);
   }
 
   async #read(connector: Connector): Promise<Outcome<KeptList | undefined>> {

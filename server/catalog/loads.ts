@@ -2,6 +2,7 @@ import type { Connector, Tool } from "../shared/contracts.ts";
 import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { onAbort } from "../shared/aborts.ts";
+import { Closing } from "../shared/closing.ts";
 import { Notice } from "../shared/notice.ts";
 import { observed } from "../shared/observation.ts";
 import { Catalog, fingerprint } from "./catalog.ts";
@@ -50,7 +51,7 @@ export class Loads {
   readonly #told = new Map<string, ReadonlySet<string>>();
   /** How often each connector's tools were said to have changed. */
   readonly #changes = new Map<string, number>();
-  readonly #closing = new AbortController();
+  readonly #closing = new Closing();
 
   /**
    * @param prepare makes a catalog searchable; readers of an older one do not wait for it
@@ -110,7 +111,7 @@ export class Loads {
 
   /** Stops every load that is under way; resolves when what was loaded is stored. */
   async close(): Promise<void> {
-    this.#closing.abort();
+    this.#closing.close();
     await this.#kept?.settled();
   }
 
@@ -188,7 +189,7 @@ export class Loads {
   async #fetch(connector: Connector, caller: Scope): Promise<Outcome<Catalog>> {
     const { id } = connector;
     const controller = new AbortController();
-    const off = onAbort(this.#closing.signal, () => controller.abort());
+    const off = this.#closing.onClose(() => controller.abort());
     const own: Scope = {
       signal: controller.signal,
       now: () => caller.now(),

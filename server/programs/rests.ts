@@ -1,4 +1,8 @@
 import { pause } from "../catalog/pause.ts";
+import { endedWithin } from "../shared/joining.ts";
+
+/** A step takes milliseconds: after this time whoever had the turn is gone. */
+const TURN_MS = 1_000;
 
 /**
  * Turns of everyone who works on something large in steps: one step runs, then whatever else waits,
@@ -9,7 +13,7 @@ export class Rests {
 
   /** Resolves when everything else had its turn, and every step that was asked for before. */
   next(): Promise<void> {
-    this.#last = this.#last.then(pause);
+    this.#last = endedWithin(this.#last, TURN_MS).then(pause);
     return this.#last;
   }
 }

@@ -1,13 +1,19 @@
 import type { ActivityEvent } from "./activity.ts";
 import { fail, type Outcome } from "./failure.ts";
+import { endedWithin } from "./joining.ts";
 import { LIMITS } from "./limits.ts";
 
 /** Writes a few events, all or as many as it can. */
 export type WriteEvents = (events: readonly ActivityEvent[]) => Promise<Outcome<void>>;
 
+/** After this time whoever began a batch is gone, and its write with it. */
+const PATIENCE_MS = 2 * LIMITS.storageTimeoutMs.value;
+
 /** Events of one batch on their way. */
 interface Batch {
   readonly outcome: Promise<Outcome<void>>;
+  /** On the clock of timers. */
+  readonly since: number;
   /** Ends the waiting for more of them. */
   readonly start: () => void;
 }
@@ -37,14 +43,16 @@ export class Batches {
       return Promise.resolve(fail("unavailable", "It does not keep up."));
     }
     this.#waiting.push(event);
-    this.#next ??= this.#schedule();
+    if (!this.#next || performance.now() - this.#next.since > this.#delayMs + PATIENCE_MS) {
+      this.#next = this.#schedule();
+    }
     return this.#next.outcome;
   }
 
   /** Writes what waits; resolves when it is written, could not be, or takes too long. */
   async settled(): Promise<void> {
     this.#next?.start();
-    await this.#last;
+    await endedWithin(this.#last, PATIENCE_MS);
   }
 
   #schedule(): Batch {
@@ -54,14 +62,14 @@ export class Batches {
     const before = this.#last;
     const outcome = due.then(async () => {
       clearTimeout(timer);
-      await before;
+      await endedWithin(before, PATIENCE_MS);
       const events = this.#waiting;
       this.#waiting = [];
       this.#next = undefined;
       return this.#inTime(events);
     });
     this.#last = outcome;
-    return { outcome, start };
+    return { outcome, start, since: performance.now() };
   }
 
   /** A write that hangs costs its own events and those that come meanwhile; nobody waits for it. */

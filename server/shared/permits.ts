@@ -25,10 +25,32 @@ export interface Ask {
   readonly waitMs?: number;
 }
 
+/** Bounds of a queue. */
+export interface PermitOptions {
+  /** Units held at once: permits, or bytes. */
+  readonly active: number;
+  /** Callers that may wait. */
+  readonly queued: number;
+  /** Milliseconds that a caller may wait. */
+  readonly waitMs: number;
+  /**
+   * Milliseconds after which a permit counts as given back: where work can end without a word,
+   * nobody is left who would. Without it a permit is held until it is released.
+   */
+  readonly heldMs?: number;
+}
+
 interface Waiter {
   settle(admission: Admission): void;
   readonly units: number;
   readonly since: number;
+  readonly waitMs: number;
+}
+
+/** Who holds units, and since when. */
+interface Lease {
+  readonly since: number;
+  release(): void;
 }
 
 /** The one queue of this project: a bounded number active, a bounded number waiting, a bounded wait. */
@@ -36,14 +58,11 @@ export class Permits {
   #active = 0;
   #closed = false;
   readonly #waiting = new Set<Waiter>();
-  readonly #options: { readonly active: number; readonly queued: number; readonly waitMs: number };
+  /** In the order in which they began. */
+  readonly #leases = new Set<Lease>();
+  readonly #options: PermitOptions;
 
-  /**
-   * @param options.active units held at once: permits, or bytes
-   * @param options.queued callers that may wait
-   * @param options.waitMs milliseconds that a caller may wait
-   */
-  constructor(options: { active: number; queued: number; waitMs: number }) {
+  constructor(options: PermitOptions) {
     this.#options = options;
   }
 
@@ -59,45 +78,52 @@ export class Permits {
   acquire(signal?: AbortSignal, { units = 1, waitMs }: Ask = {}): Promise<Admission> {
     if (this.#closed) return Promise.resolve({ ok: false, reason: "closed" });
     if (signal?.aborted) return Promise.resolve({ ok: false, reason: "aborted" });
+    if (this.#waiting.size > 0 || !this.#fits(units)) this.#reclaim();
     // Nobody overtakes: a large one would never get its turn.
     if (this.#waiting.size === 0 && this.#fits(units)) return Promise.resolve(this.#grant(units));
     if (this.#waiting.size >= this.#options.queued) {
       return Promise.resolve({ ok: false, reason: "full" });
     }
-    return new Promise((resolve) => {
-      let unlisten = () => {};
-      const timer = setTimeout(
-        () => waiter.settle({ ok: false, reason: "timeout" }),
-        waitMs ?? this.#options.waitMs,
-      );
-      const waiter: Waiter = {
-        units,
-        since: performance.now(),
-        settle: (admission) => {
-          this.#waiting.delete(waiter);
-          clearTimeout(timer);
-          unlisten();
-          resolve(admission);
-          // Whoever gives up may have stood before others that fit.
-          if (!admission.ok) this.#serve();
-        },
-      };
-      this.#waiting.add(waiter);
-      if (signal) {
-        unlisten = onAbort(signal, () => waiter.settle({ ok: false, reason: "aborted" }));
-      }
-    });
+    return this.#wait(units, waitMs ?? this.#options.waitMs, signal);
   }
 
   /** Takes a permit now and before everyone who waits, or not at all. */
   take(units = 1): Held | undefined {
-    return !this.#closed && this.#fits(units) ? this.#grant(units) : undefined;
+    if (this.#closed) return undefined;
+    if (!this.#fits(units)) this.#reclaim();
+    return this.#fits(units) ? this.#grant(units) : undefined;
   }
 
   /** Refuses everyone who waits and everyone who comes later. */
   close(): void {
     this.#closed = true;
     for (const waiter of this.#waiting) waiter.settle({ ok: false, reason: "closed" });
+  }
+
+  /** Timer and signal belong to the one who waits, and so does clearing them away. */
+  async #wait(units: number, waitMs: number, signal?: AbortSignal): Promise<Admission> {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    let unlisten = () => {};
+    const admission = await new Promise<Admission>((resolve) => {
+      const waiter: Waiter = {
+        units,
+        waitMs,
+        since: performance.now(),
+        settle: (settled) => {
+          this.#waiting.delete(waiter);
+          resolve(settled);
+          // Whoever gives up may have stood before others that fit.
+          if (!settled.ok) this.#serve();
+        },
+      };
+      const end = (reason: "timeout" | "aborted") => waiter.settle({ ok: false, reason });
+      timer = setTimeout(() => end("timeout"), waitMs);
+      this.#waiting.add(waiter);
+      if (signal) unlisten = onAbort(signal, () => end("aborted"));
+    });
+    clearTimeout(timer);
+    unlisten();
+    return admission;
   }
 
   #fits(units: number): boolean {
@@ -123,13 +149,19 @@ export class Permits {
       held = to;
       if (less) this.#serve();
     };
-    return {
-      ok: true,
-      waitedMs,
+    const lease: Lease = {
+      since: performance.now(),
       release: () => {
+        this.#leases.delete(lease);
         change(0);
         released = true;
       },
+    };
+    if (this.#options.heldMs !== undefined) this.#leases.add(lease);
+    return {
+      ok: true,
+      waitedMs,
+      release: lease.release,
       correct: change,
       resize: (to) => {
         if (released || (to > held && !this.#fits(to - held))) return false;
@@ -137,5 +169,19 @@ export class Permits {
         return true;
       },
     };
+  }
+
+  /** Takes back what is held, and ends who waits, for longer than that can be. */
+  #reclaim(): void {
+    const { heldMs } = this.#options;
+    if (heldMs === undefined) return;
+    const now = performance.now();
+    for (const waiter of this.#waiting) {
+      if (now - waiter.since > waiter.waitMs) waiter.settle({ ok: false, reason: "timeout" });
+    }
+    for (const { since, release } of this.#leases) {
+      if (now - since <= heldMs) return;
+      release();
+    }
   }
 }
