@@ -1,5 +1,6 @@
+import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { defineConfig, type UserConfig } from "vite";
+import { build, defineConfig, type UserConfig } from "vite";
 import { builtShell, shellBuild, travel } from "./shell/build.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
@@ -45,7 +46,7 @@ const host: UserConfig = {
   },
 };
 
-export default defineConfig(({ mode }) => ({
+export default defineConfig(async ({ mode }): Promise<UserConfig> => ({
   root,
   appType: "mpa",
   publicDir: false,
@@ -54,48 +55,116 @@ export default defineConfig(({ mode }) => ({
     : mode === "server"
       ? server
       : mode === "test"
-        ? tests
+        ? await tests()
         : shellBuild(root)),
 }));
 
-/** Three projects: rooms in Node, the shell in happy-dom, the built thing in Chromium. */
-const tests = {
-  plugins: [builtShell(root), travel()],
-  test: {
-    projects: [
-      {
-        extends: true,
-        test: {
-          name: "unit",
-          environment: "node",
-          include: ["test/**/*.test.ts"],
-          exclude: ["test/shell/**"],
-          // The operator page's look is a style sheet read as text.
-          css: true,
+/** Rooms in Node, the shell in happy-dom, the built thing in Chromium, the gateway in workerd. */
+const tests = async (): Promise<UserConfig> => {
+  const config = {
+    plugins: [builtShell(root), travel()],
+    test: {
+      projects: [
+        {
+          extends: true,
+          test: {
+            name: "unit",
+            environment: "node",
+            include: ["test/**/*.test.ts"],
+            exclude: ["test/shell/**", "test/workers/**"],
+            // The operator page's look is a style sheet read as text.
+            css: true,
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: "shell",
-          environment: "happy-dom",
-          include: ["test/shell/**/*.test.ts"],
-          // The looks of a view are style sheets read as text.
-          css: true,
+        {
+          extends: true,
+          test: {
+            name: "shell",
+            environment: "happy-dom",
+            include: ["test/shell/**/*.test.ts"],
+            // The looks of a view are style sheets read as text.
+            css: true,
+          },
         },
-      },
-      {
-        extends: true,
-        test: {
-          name: "verify",
-          environment: "node",
-          include: ["verify/**/*.test.ts"],
-          fileParallelism: false,
-          css: true,
-          testTimeout: 60_000,
-          hookTimeout: 120_000,
+        {
+          extends: true,
+          test: {
+            name: "verify",
+            environment: "node",
+            include: ["verify/**/*.test.ts"],
+            fileParallelism: false,
+            css: true,
+            testTimeout: 60_000,
+            hookTimeout: 120_000,
+          },
         },
+        ...(await workers()),
+      ],
+    },
+  };
+  return config as UserConfig;
+};
+
+/** The gateway as a Worker; left out, with a word, where its runtime is not installed. */
+async function workers() {
+  try {
+    const require = createRequire(import.meta.url);
+    createRequire(require.resolve("wrangler/package.json"))("workerd");
+  } catch {
+    console.warn("The tests of the Worker are skipped: workerd has no binary for this machine.");
+    return [];
+  }
+  const { cloudflareTest } = await import("@cloudflare/vitest-pool-workers");
+  let script: Promise<string> | undefined;
+  const runtime = {
+    compatibilityDate: "2026-04-01",
+    compatibilityFlags: ["nodejs_compat", "enable_request_signal"],
+  };
+  const plugin = cloudflareTest(async () => ({
+    miniflare: {
+      ...runtime,
+      serviceBindings: { GATEWAY: "gateway" },
+      workers: [
+        {
+          name: "gateway",
+          ...runtime,
+          modules: true,
+          script: await (script ??= bundled("test/workers/gateway.ts")),
+          workerLoaders: { LOADER: {} },
+        },
+      ],
+    },
+  }));
+  return [
+    {
+      extends: true,
+      plugins: [plugin],
+      test: { name: "workers", include: ["test/workers/**/*.test.ts"] },
+    },
+  ];
+}
+
+/** The Worker of an entry, as one module. */
+async function bundled(entry: string): Promise<string> {
+  const built = await build({
+    root,
+    configFile: false,
+    logLevel: "warn",
+    plugins: [builtShell(root), travel()],
+    ssr: { noExternal: true, target: "webworker" },
+    build: {
+      ssr: true,
+      write: false,
+      minify: false,
+      target: "es2023",
+      rollupOptions: {
+        input: entry,
+        external: /^(?:cloudflare|node):/,
+        output: { codeSplitting: false },
       },
-    ],
-  },
-} as UserConfig;
+    },
+  });
+  const [one] = [built].flat();
+  if (one === undefined || !("output" in one)) throw new Error(`${entry} was not built.`);
+  return one.output[0].code;
+}
