@@ -19,9 +19,11 @@ const server: UserConfig = {
     target: "node20",
     minify: false,
     rollupOptions: {
+      external: /^cloudflare:/,
       input: {
         index: "server/index.ts",
         node: "server/node/index.ts",
+        worker: "server/worker/index.ts",
         cli: "server/node/cli.ts",
         sandbox: "server/sandbox/pool.ts",
         "sandbox-process": "server/sandbox/process.ts",
@@ -124,6 +126,8 @@ async function workers() {
     miniflare: {
       ...runtime,
       serviceBindings: { GATEWAY: "gateway" },
+      kvNamespaces: ["KV"],
+      durableObjects: { STORE: { className: "StorageObject", scriptName: "gateway" } },
       workers: [
         {
           name: "gateway",
@@ -131,6 +135,8 @@ async function workers() {
           modules: true,
           script: await (script ??= bundled("test/workers/gateway.ts")),
           workerLoaders: { LOADER: {} },
+          kvNamespaces: ["KV"],
+          durableObjects: { STORE: { className: "StorageObject", useSQLite: true } },
         },
       ],
     },

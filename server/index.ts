@@ -64,10 +64,16 @@ export type {
 } from "./shared/activity.ts";
 export type { KeepOptions, ListOptions, Storage } from "./shared/storage.ts";
 
+/** What a runtime lends to one request. */
+export interface RequestContext {
+  /** Keeps the request's work alive behind its answer, where it would end with it. */
+  waitUntil?(task: Promise<unknown>): void;
+}
+
 /** A deployment that answers web-standard requests. */
 export interface Connecta {
   /** Serves `/mcp`, `/health`, `/operator` and the way back from authorization servers. */
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, context?: RequestContext): Promise<Response>;
   /**
    * An MCP server for one connection that is not HTTP, such as stdin and stdout: whoever holds its
    * other end may call, auth or not. A `Server` of `@modelcontextprotocol/server`, whose types need
@@ -146,7 +152,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     log,
   });
   return {
-    fetch: async (request) => routes.fetch(request),
+    fetch: async (request, context = {}) => routes.fetch(request, context),
     connection: mcp.connection,
     activity,
     authenticate: ready.authenticate,

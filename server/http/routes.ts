@@ -9,6 +9,13 @@ import type { Log } from "../shared/log.ts";
 import { refuse } from "./refusal.ts";
 import type { Admitted, Requests } from "./requests.ts";
 
+/** What a runtime lends to one request; see `RequestContext`. */
+interface Bindings {
+  readonly waitUntil?: (task: Promise<unknown>) => void;
+}
+
+type App = Hono<{ Bindings: Bindings }>;
+
 /** The routes of a deployment. */
 export interface RouteOptions {
   readonly mcp: McpHttpHandler;
@@ -31,12 +38,12 @@ export interface RouteOptions {
  * `/mcp` behind the gate; `/health`, where to sign in, the way back from authorizations and the
  * operator page beside it; everything else is not here.
  */
-export function createRoutes(options: RouteOptions): Hono {
+export function createRoutes(options: RouteOptions): App {
   const { gate, load, name, version, authorizations, operator } = options;
-  const app = new Hono();
+  const app: App = new Hono();
   app.use(async ({ req }, next) => refuseForeignHost(req.raw, gate) ?? next());
-  app.all("/mcp", async ({ req }) =>
-    readableBy(gate.allowedOrigins, req.raw, await answer(req.raw, options)),
+  app.all("/mcp", async ({ req, env }) =>
+    readableBy(gate.allowedOrigins, req.raw, await answer(req.raw, options, env)),
   );
   app.all("/.well-known/oauth-protected-resource/*", async ({ req }, next) => {
     return gate.resource?.answer(req.raw) ?? next();
@@ -52,15 +59,17 @@ export function createRoutes(options: RouteOptions): Hono {
 }
 
 /** Answers one request to the endpoint, with a permit where it needs one. */
-async function answer(request: Request, options: RouteOptions): Promise<Response> {
+async function answer(request: Request, options: RouteOptions, env: Bindings): Promise<Response> {
   const early = answerEarly(request, options.gate);
-  return early ?? options.requests.admit(request, (admitted) => serve(request, options, admitted));
+  const work = (admitted: Admitted) => serve(request, options, admitted, env);
+  return early ?? options.requests.admit(request, work);
 }
 
 async function serve(
   request: Request,
   { gate, mcp, bodyTimeoutMs }: RouteOptions,
   admitted: Admitted,
+  { waitUntil }: Bindings,
 ): Promise<Response> {
   const passed = await passGate(request, gate);
   if (passed instanceof Response) return passed;
@@ -72,7 +81,8 @@ async function serve(
   const { json } = body;
   const tooMany = Array.isArray(json) ? admitted.count(json.length) : undefined;
   if (tooMany) return tooMany;
-  const authInfo = { token: "", clientId: passed.principal, scopes: [] };
+  // The one part of a request that the package hands on as it is.
+  const authInfo = { token: "", clientId: passed.principal, scopes: [], extra: { waitUntil } };
   return mcp.fetch(request, { authInfo, parsedBody: json });
 }
 
@@ -83,7 +93,7 @@ async function mayCall(request: Request, { authenticate }: GateOptions): Promise
   return (await authenticate(request)).kind === "admitted";
 }
 
-function addAuthorizations(app: Hono, authorizations: Authorizations, { log }: RouteOptions): void {
+function addAuthorizations(app: App, authorizations: Authorizations, { log }: RouteOptions): void {
   const report = (error: unknown, what: string) => log.fault(error, what);
   app.all("/oauth/callback/:id", ({ req }) =>
     finishAuthorization(req.raw, req.param("id"), authorizations, report),

@@ -69,7 +69,7 @@ export async function listen(
   const sealed = withOperator(withVault(config, process.env), process.env);
   const connecta = createConnecta({ ...withOwnName(sealed, hostname), executor }, lent);
   const page = measures && counting.metricsPage(measures, connecta.authenticate);
-  const answer = firstOf([page, before, connecta.fetch]);
+  const answer = firstOf([page, before, (request) => connecta.fetch(request)]);
   const server = createAdaptorServer({
     fetch: (request, env) => {
       answers.follow(request, env.outgoing);

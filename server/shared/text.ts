@@ -78,3 +78,18 @@ export function clampChars(text: string, maxChars: number): string {
 function isLowSurrogate(unit: number): boolean {
   return unit >= 0xdc00 && unit < 0xe000;
 }
+
+/** The order of texts as UTF-8; comparing by UTF-16 puts 😀 before U+FFFD. */
+export function byCodePoints(one: string, other: string): number {
+  const length = Math.min(one.length, other.length);
+  let at = 0;
+  while (at < length && one.charCodeAt(at) === other.charCodeAt(at)) at++;
+  const [mine, theirs] = [one.charCodeAt(at), other.charCodeAt(at)];
+  if (at === length) return one.length - other.length;
+  const [isPair, isOtherPair] = [isSurrogate(mine), isSurrogate(theirs)];
+  return isPair === isOtherPair ? mine - theirs : isPair ? 1 : -1;
+}
+
+function isSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdfff;
+}

@@ -130,11 +130,15 @@ async function guarded(
   const { signal } = context.mcpReq;
   const request = context.http?.req;
   const trace = options.telemetry.trace(meta);
+  const waitUntil = context.http?.authInfo?.extra?.waitUntil;
   const scope: Scope = {
     // The package listens for a caller that leaves, not for one that has left already.
     signal: request?.signal.aborted ? request.signal : signal,
     now: Date.now,
-    defer: (task) => void task.catch((error: unknown) => report(error, "deferred work")),
+    defer: (task) => {
+      const deferred = task.catch((error: unknown) => report(error, "deferred work"));
+      if (typeof waitUntil === "function") waitUntil(deferred);
+    },
     principal: context.http?.authInfo?.clientId ?? ANONYMOUS,
     requestId,
     handOver: () => request && options.handOver?.(request),
@@ -143,7 +147,10 @@ async function guarded(
   };
   const work = (own: Scope) => callMetaTool(name, args, options, own);
   try {
-    return passed(await observed(scope, { kind: "request", tool: name }, work, codeOf));
+    const done = observed(scope, { kind: "request", tool: name }, work, codeOf);
+    // A caller that leaves is told to the work, which ends what it began.
+    scope.defer(done.catch(() => undefined));
+    return passed(await done);
   } catch (error) {
     report(error, name);
     const message = `The gateway failed; its log names request ${requestId}.`;

@@ -15,6 +15,7 @@ const SELF: Readonly<Record<string, string>> = {
   connecta: "server/index.ts",
   "connecta/node": "server/node/index.ts",
   "connecta/sandbox": "server/sandbox/pool.ts",
+  "connecta/worker": "server/worker/index.ts",
 };
 
 /** Every module that a file names: static, re-exported, dynamic and in types. */

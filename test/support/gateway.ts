@@ -22,9 +22,14 @@ export type Era = "legacy" | "modern";
 
 const MODERN = "2026-07-28";
 
+/** Whatever answers requests, a whole deployment or a part of one. */
+interface Served {
+  fetch(request: Request): Promise<Response>;
+}
+
 /** Sends one JSON-RPC request to a deployment without a socket between. */
 export async function rpc(
-  connecta: Pick<Connecta, "fetch">,
+  connecta: Served,
   method: string,
   params: Record<string, unknown> = {},
   era: Era = "legacy",
@@ -70,7 +75,7 @@ export interface CallAnswer {
 
 /** Calls one of the seven tools. */
 export async function callTool(
-  connecta: Pick<Connecta, "fetch">,
+  connecta: Served,
   name: string,
   args: Record<string, unknown> = {},
   era: Era = "legacy",
@@ -81,7 +86,7 @@ export async function callTool(
 }
 
 /** Runs a program and hands back the whole tool result. */
-function run(connecta: Pick<Connecta, "fetch">, code: string, diagnostics = false) {
+function run(connecta: Served, code: string, diagnostics = false) {
   return callTool(connecta, "execute_code", { code, ...(diagnostics && { diagnostics }) });
 }
 

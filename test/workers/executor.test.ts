@@ -1,15 +1,12 @@
-import { env } from "cloudflare:test";
 import { executorSuite } from "../suites/executor/suite.ts";
+import { send } from "./support.ts";
 
 executorSuite(
   "Dynamic Workers",
-  async (deployment) => ({
-    fetch: (request) => {
-      const headers = new Headers(request.headers);
-      headers.set("x-deployment", deployment);
-      return env.GATEWAY.fetch(new Request(request, { headers }));
-    },
-    close: async () => {},
-  }),
+  (deployment) =>
+    Promise.resolve({
+      fetch: (request) => send(deployment, request),
+      close: () => Promise.resolve(),
+    }),
   [],
 );

@@ -1,20 +1,36 @@
 import { DynamicWorkerExecutor } from "@cloudflare/codemode";
-import type { Connecta } from "../../server/index.ts";
+import { type RequestContext, storageActivity, type Connecta } from "../../server/index.ts";
+import { durableStorage, type StorageNamespace } from "../../server/worker/index.ts";
 import { createDeployment, type DeploymentName } from "../suites/executor/deployment.ts";
+import { naive } from "./naive.ts";
+import { createShared } from "./shared.ts";
+
+export { StorageObject } from "../../server/worker/index.ts";
 
 interface Bindings {
   readonly LOADER: ConstructorParameters<typeof DynamicWorkerExecutor>[0]["loader"];
+  readonly STORE: StorageNamespace<unknown>;
 }
 
-const made = new Map<DeploymentName, Connecta>();
+const made = new Map<string, Connecta>();
 
-/** A Worker that holds every deployment of the executor suite, chosen by a header. */
+/**
+ * A Worker that holds every deployment of the executor suite, chosen by a header, and some of its
+ * own. All requests to it share one isolate, as requests in production may.
+ */
 export default {
-  fetch(request: Request, env: Bindings): Promise<Response> {
-    const name = request.headers.get("x-deployment") as DeploymentName;
-    const executor = new DynamicWorkerExecutor({ loader: env.LOADER });
-    const deployment = made.get(name) ?? createDeployment(name, executor);
+  fetch(request: Request, env: Bindings, context: Required<RequestContext>): Promise<Response> {
+    const name = request.headers.get("x-deployment") ?? "";
+    if (name === "naive") return Promise.resolve(naive());
+    const deployment = made.get(name) ?? create(name, env);
     made.set(name, deployment);
-    return deployment.fetch(request);
+    return deployment.fetch(request, { waitUntil: (task) => context.waitUntil(task) });
   },
 };
+
+function create(name: string, env: Bindings): Connecta {
+  const executor = new DynamicWorkerExecutor({ loader: env.LOADER });
+  if (!name.startsWith("shared")) return createDeployment(name as DeploymentName, executor);
+  const storage = durableStorage({ namespace: env.STORE, name });
+  return createShared({ executor, storage, activity: storageActivity({ storage, flushMs: 0 }) });
+}

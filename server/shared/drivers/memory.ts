@@ -1,6 +1,7 @@
 import { ok } from "../failure.ts";
 import { LIMITS } from "../limits.ts";
 import { closedStore, endOf, isOver, refusal, type Storage } from "../storage.ts";
+import { byCodePoints } from "../text.ts";
 
 interface Entry {
   readonly value: string;
@@ -72,19 +73,4 @@ export function memoryStorage({ now = Date.now }: MemoryStorageOptions = {}): St
       entries.clear();
     },
   };
-}
-
-/** The order of texts as UTF-8; comparing by UTF-16 puts 😀 before U+FFFD. */
-function byCodePoints(one: string, other: string): number {
-  const length = Math.min(one.length, other.length);
-  let at = 0;
-  while (at < length && one.charCodeAt(at) === other.charCodeAt(at)) at++;
-  const [mine, theirs] = [one.charCodeAt(at), other.charCodeAt(at)];
-  if (at === length) return one.length - other.length;
-  const [isPair, isOtherPair] = [isSurrogate(mine), isSurrogate(theirs)];
-  return isPair === isOtherPair ? mine - theirs : isPair ? 1 : -1;
-}
-
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
 }
