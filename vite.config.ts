@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { build, defineConfig, type UserConfig } from "vite";
+import { defineConfig, type UserConfig } from "vite";
 import { builtShell, shellBuild, travel } from "./shell/build.ts";
+import { bundled } from "./verify/support/bundle.ts";
 
 const root = fileURLToPath(new URL(".", import.meta.url));
 
@@ -61,6 +62,15 @@ export default defineConfig(async ({ mode }): Promise<UserConfig> => ({
         : shellBuild(root)),
 }));
 
+/** Whatever starts processes does so one file after the other. */
+const VERIFY = {
+  environment: "node",
+  fileParallelism: false,
+  css: true,
+  testTimeout: 60_000,
+  hookTimeout: 120_000,
+} as const;
+
 /** Rooms in Node, the shell in happy-dom, the built thing in Chromium, the gateway in workerd. */
 const tests = async (): Promise<UserConfig> => {
   const config = {
@@ -90,15 +100,7 @@ const tests = async (): Promise<UserConfig> => {
         },
         {
           extends: true,
-          test: {
-            name: "verify",
-            environment: "node",
-            include: ["verify/**/*.test.ts"],
-            fileParallelism: false,
-            css: true,
-            testTimeout: 60_000,
-            hookTimeout: 120_000,
-          },
+          test: { ...VERIFY, name: "verify", include: ["verify/**/*.test.ts"] },
         },
         ...(await workers()),
       ],
@@ -133,7 +135,7 @@ async function workers() {
           name: "gateway",
           ...runtime,
           modules: true,
-          script: await (script ??= bundled("test/workers/gateway.ts")),
+          script: await (script ??= bundled(root, "test/workers/gateway.ts")),
           workerLoaders: { LOADER: {} },
           kvNamespaces: ["KV"],
           durableObjects: { STORE: { className: "StorageObject", useSQLite: true } },
@@ -145,32 +147,21 @@ async function workers() {
     {
       extends: true,
       plugins: [plugin],
-      test: { name: "workers", include: ["test/workers/**/*.test.ts"] },
-    },
-  ];
-}
-
-/** The Worker of an entry, as one module. */
-async function bundled(entry: string): Promise<string> {
-  const built = await build({
-    root,
-    configFile: false,
-    logLevel: "warn",
-    plugins: [builtShell(root), travel()],
-    ssr: { noExternal: true, target: "webworker" },
-    build: {
-      ssr: true,
-      write: false,
-      minify: false,
-      target: "es2023",
-      rollupOptions: {
-        input: entry,
-        external: /^(?:cloudflare|node):/,
-        output: { codeSplitting: false },
+      test: {
+        name: "workers",
+        include: ["test/workers/**/*.test.ts"],
+        fileParallelism: false,
+        testTimeout: 30_000,
       },
     },
-  });
-  const [one] = [built].flat();
-  if (one === undefined || !("output" in one)) throw new Error(`${entry} was not built.`);
-  return one.output[0].code;
+    {
+      extends: true,
+      test: {
+        ...VERIFY,
+        name: "verify on workers",
+        include: ["verify/{browser,http}.test.ts"],
+        env: { CONNECTA_RUNTIME: "workers" },
+      },
+    },
+  ];
 }

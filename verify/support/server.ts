@@ -15,14 +15,18 @@ export interface Running {
   stop(): Promise<void>;
 }
 
+/** Whether the tests of a server are run against the gateway as a Worker. */
+export const ON_WORKERS = process.env.CONNECTA_RUNTIME === "workers";
+
 const READY = /^listening (http:\/\/\S+)$/m;
 
 /**
- * Starts `connecta dev` with the demo deployment on any free port.
+ * Starts `connecta dev` with the demo deployment on any free port, or the same as a Worker.
  * @param cwd working directory, whose repository the `git` connector reads
  * @throws with what it printed when it ends before it listens
  */
-export function startServer(cwd: string): Promise<Running> {
+export async function startServer(cwd: string): Promise<Running> {
+  if (ON_WORKERS) return (await import("./worker-server.ts")).startWorkerServer(cwd);
   return startCommand(["dev", "--config", `${ROOT}examples/node/connecta.config.mjs`], cwd);
 }
 
