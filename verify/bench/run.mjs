@@ -14,6 +14,7 @@ import { search } from "./rows/search.mjs";
 import { stalls } from "./rows/stalls.mjs";
 import { view } from "./rows/view.mjs";
 import { waitingPrograms } from "./rows/waiting.mjs";
+import { workers } from "./rows/workers.mjs";
 import { SERVE, start } from "./servers.mjs";
 import { failed, table } from "./table.mjs";
 
@@ -31,6 +32,7 @@ const SECTIONS = {
   memory,
   cold: coldStart,
   view,
+  workers,
 };
 
 /** How hard the load driver works; `quiet` waits for an idle machine, within its budget in seconds. */
