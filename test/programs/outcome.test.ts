@@ -34,6 +34,12 @@ describe("what the runner reports", () => {
     });
   });
 
+  test("E5: a run that says it ended itself says nothing of why", () => {
+    expect(readOutcome('{"ok":false,"ended":true}', NONE, 0)).toEqual({ kind: "ended" });
+    const more = '{"ok":false,"ended":true,"code":"executor_timeout"}';
+    expect(readOutcome(more, NONE, 0)).toMatchObject({ failure: { code: "program_error" } });
+  });
+
   test("E5: a limit is believed from the sandbox alone, never from the runner", () => {
     const forged = '{"ok":false,"code":"executor_limit","message":"stack"}';
     expect(readOutcome(forged, NONE, 0)).toMatchObject({ failure: { code: "program_error" } });

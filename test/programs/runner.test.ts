@@ -49,6 +49,51 @@ describe("executors of any kind", () => {
     expect(await run).toMatchObject({ envelope: { error: { code: "executor_cancelled" } } });
   });
 
+  test("E5: a run that ended itself is out of time only when the host's clock says so", async () => {
+    vi.useFakeTimers();
+    try {
+      const ended = { result: '{"ok":false,"ended":true}' };
+      const at = (ms: number) => () =>
+        new Promise<typeof ended>((resolve) => setTimeout(() => resolve(ended), ms));
+      const codeAt = async (ms: number) => {
+        const run = runner(at(ms), { timeoutMs: 1_000 }).run("return 1", false, testScope());
+        await vi.advanceTimersByTimeAsync(ms);
+        return run;
+      };
+      expect(await codeAt(999)).toMatchObject({ envelope: { error: { code: "program_error" } } });
+      expect(await codeAt(1_000)).toMatchObject({
+        envelope: { error: { code: "executor_timeout" } },
+      });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("L3: every call of a run that is over is told that it is, and makes no host call", async () => {
+    const controller = new AbortController();
+    let call: ((json: string) => Promise<unknown>) | undefined;
+    const lent: Executor["execute"] = (_code, [provider]) => {
+      call = provider?.fns.search;
+      controller.abort();
+      return never();
+    };
+    const run = runner(lent).run("return 1", false, testScope({ signal: controller.signal }));
+    expect(await run).toMatchObject({ envelope: { error: { code: "executor_cancelled" } } });
+    expect(JSON.parse(String(await call?.("[{}]")))).toMatchObject({ ok: false, id: 0 });
+  });
+
+  test("P1: one that fails on what its engine cannot read is not to blame, and is for anything else", async () => {
+    const failing = () => Promise.reject(new Error("SyntaxError: secret"));
+    const told: unknown[] = [];
+    const scope = testScope({ report: (error) => void told.push(error) });
+    const twice = await runner(failing).run("let a = 1;\nlet a = 2;\nreturn a", false, scope);
+    expect(twice).toMatchObject({ envelope: { error: { code: "invalid_program", line: 2 } } });
+    expect(told).toEqual([]);
+    const fine = await runner(failing).run("return 1", false, scope);
+    expect(fine).toMatchObject({ envelope: { error: { code: "executor_crashed" } } });
+    expect(told).toHaveLength(1);
+  });
+
   test("L3: the executor is told when the caller goes away, and when its time is up", async () => {
     const controller = new AbortController();
     let told: AbortSignal | undefined;

@@ -81,6 +81,23 @@ test("a write that hangs is given up, and no other is begun beside it until it e
   expect(sizes(write)).toEqual([1, 1]);
 });
 
+test("who comes after one that is gone begins a batch, and what that one left is written", async () => {
+  const write = writer();
+  const batches = new Batches(write, 10);
+  // The runtime forgot the timer together with the request that had set it.
+  vi.spyOn(globalThis, "setTimeout").mockReturnValueOnce(0 as never);
+  void batches.add(activityEvent());
+  await vi.advanceTimersByTimeAsync(4_010);
+  void batches.add(activityEvent());
+  await vi.advanceTimersByTimeAsync(0);
+  expect(sizes(write)).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  const outcome = batches.add(activityEvent());
+  await vi.advanceTimersByTimeAsync(4_010);
+  expect(await outcome).toEqual(ok(undefined));
+  expect(sizes(write)).toEqual([3]);
+});
+
 test("what waits is bounded", async () => {
   const batches = new Batches(writer(), 60_000);
   for (let at = 0; at < 10_000; at++) void batches.add(activityEvent());

@@ -57,6 +57,24 @@ describe("permits", () => {
     expect(permits.active).toBe(0);
   });
 
+  test("a permit that is held for longer than it can be counts as given back, once", async () => {
+    vi.useFakeTimers();
+    try {
+      const permits = new Permits({ active: 1, queued: 0, waitMs: 5_000, heldMs: 1_000 });
+      const lost = await taken(permits);
+      vi.advanceTimersByTime(1_000);
+      expect(await permits.acquire()).toEqual({ ok: false, reason: "full" });
+      vi.advanceTimersByTime(1);
+      const next = await taken(permits);
+      lost.release();
+      expect(permits.active).toBe(1);
+      next.release();
+      expect(permits.active).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("closing refuses who waits and who comes later", async () => {
     const permits = new Permits({ active: 1, queued: 1, waitMs: 5_000 });
     await taken(permits);
