@@ -120,20 +120,20 @@ async function workers() {
   }
   const { cloudflareTest } = await import("@cloudflare/vitest-pool-workers");
   let script: Promise<string> | undefined;
-  const runtime = {
-    compatibilityDate: "2026-04-01",
-    compatibilityFlags: ["nodejs_compat", "enable_request_signal"],
-  };
+  const compatibilityDate = "2026-04-01";
   const plugin = cloudflareTest(async () => ({
     miniflare: {
-      ...runtime,
+      compatibilityDate,
+      // The test runner needs it; the gateway does not.
+      compatibilityFlags: ["nodejs_compat"],
       serviceBindings: { GATEWAY: "gateway" },
       kvNamespaces: ["KV"],
       durableObjects: { STORE: { className: "StorageObject", scriptName: "gateway" } },
       workers: [
         {
           name: "gateway",
-          ...runtime,
+          compatibilityDate,
+          compatibilityFlags: ["enable_request_signal"],
           modules: true,
           script: await (script ??= bundled(root, "test/workers/gateway.ts")),
           workerLoaders: { LOADER: {} },

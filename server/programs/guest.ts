@@ -41,7 +41,6 @@ export default function guest(
   const { isArray } = Array;
   const { for: forName } = Symbol;
   const { create, defineProperty, freeze, getPrototypeOf, prototype: objectPrototype } = Object;
-  const { getOwnPropertyDescriptor } = Object;
   const { apply } = Reflect;
   const arrayPrototype = Array.prototype as unknown;
   const toTag = objectPrototype.toString;

@@ -9,8 +9,10 @@ export async function endedWithin(work: Promise<unknown>, ms: number): Promise<b
   let timer: ReturnType<typeof setTimeout> | undefined;
   const ended = await new Promise<boolean>((resolve) => {
     timer = setTimeout(() => resolve(false), ms);
-    const done = () => resolve(true);
-    work.then(done, done);
+    work.then(
+      () => resolve(true),
+      () => resolve(true),
+    );
   });
   clearTimeout(timer);
   return ended;

@@ -3,5 +3,6 @@
 declare module "cloudflare:workers" {
   export class DurableObject<Env = unknown> {
     constructor(context: unknown, env: Env);
+    protected env: Env;
   }
 }

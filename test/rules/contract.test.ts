@@ -39,6 +39,15 @@ describe("what programs are promised", () => {
     expect(cited.filter((clause) => !CLAUSES.includes(clause))).toEqual([]);
   });
 
+  test("what only some executors can do has a row, with what the others do instead", () => {
+    const settings = CASES.flatMap((one) => {
+      return "inputs" in one ? [one, ...Object.values(one.inputs)] : [one];
+    });
+    const needs = new Set(settings.flatMap(({ needs }) => needs ?? []));
+    const rows = (page?.text ?? "").matchAll(/^\| `([a-z ]+)` \| [^|]+ \| [^|]+ \|$/gm);
+    expect([...rows].map(([, ability]) => ability).toSorted()).toEqual([...needs].toSorted());
+  });
+
   test("every case has a title of its own that a row can hold", () => {
     const titles = CASES.map(({ title }) => title);
     expect(titles.filter((title, at) => titles.indexOf(title) !== at)).toEqual([]);

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { api, type Executor } from "../../server/index.ts";
+import { api, type ConnectaConfig, type Executor } from "../../server/index.ts";
 import { serve } from "../../server/worker/handler.ts";
 import { callTool } from "../support/gateway.ts";
 
@@ -17,14 +17,12 @@ const crm = api({
 });
 
 test("a deployment is assembled with the first request, from its bindings, and once", async () => {
-  const configure = vi.fn((env: { name: string }) => ({
-    name: env.name,
-    connectors: [crm],
-    executor,
-  }));
+  const configure = vi.fn<(env: { name: string }) => ConnectaConfig>(({ name }) => {
+    return { name, connectors: [crm], executor };
+  });
   const handler = serve(configure);
   expect(configure).not.toHaveBeenCalled();
-  const waitUntil = vi.fn();
+  const waitUntil = () => undefined;
   const fetch = (request: Request) => handler.fetch(request, { name: "mine" }, { waitUntil });
   for (let turn = 0; turn < 2; turn++) {
     const answer = await callTool({ fetch }, "call_tool", { address: "crm.hello" });

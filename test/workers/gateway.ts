@@ -21,7 +21,7 @@ const made = new Map<string, Connecta>();
 export default {
   fetch(request: Request, env: Bindings, context: Required<RequestContext>): Promise<Response> {
     const name = request.headers.get("x-deployment") ?? "";
-    if (name === "naive") return Promise.resolve(naive());
+    if (name === "naive") return naive(request);
     const deployment = made.get(name) ?? create(name, env);
     made.set(name, deployment);
     return deployment.fetch(request, { waitUntil: (task) => context.waitUntil(task) });

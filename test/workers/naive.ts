@@ -1,10 +1,10 @@
-let shared: AbortController | undefined;
+let shared: Request | undefined;
 
-/** What goes wrong when requests share what belongs to one of them: here the end of a deployment. */
-export function naive(): Response {
+/** What goes wrong when requests share what belongs to one of them: the second reads the first. */
+export async function naive(request: Request): Promise<Response> {
   try {
-    shared ??= new AbortController();
-    return new Response(String(shared.signal.aborted));
+    shared ??= request;
+    return new Response(`read ${await shared.clone().text()}`);
   } catch (error) {
     return new Response(error instanceof Error ? error.message : "");
   }

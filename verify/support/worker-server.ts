@@ -2,7 +2,7 @@ import { createServer, request as ask, type IncomingMessage, type ServerResponse
 import type { AddressInfo } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { Miniflare } from "miniflare";
-import { openHostPage } from "../../server/node/host-page.ts";
+import { openHostPage, type HostPage } from "../../server/node/host-page.ts";
 import { bundled } from "./bundle.ts";
 import { ROOT } from "./chromium.ts";
 import { serveFixtureTools } from "./fixture-tools.ts";
@@ -24,7 +24,7 @@ export async function startWorkerServer(cwd: string): Promise<Running> {
     cf: false,
   });
   const target = await worker.ready;
-  let page = (_: Request): Promise<Response | undefined> => Promise.resolve(undefined);
+  let page: HostPage["fetch"] = () => Promise.resolve(undefined);
   const files = getRequestListener(
     async (request) => (await page(request)) ?? new Response("Not found.\n", { status: 404 }),
   );
