@@ -53,7 +53,7 @@ export async function serve(config, { publicUrl, passphrase, redirectHosts = [],
       publicUrl: url,
       auth: { ...config.auth, oauth },
     });
-    const listener = getRequestListener(connecta.fetch);
+    const listener = getRequestListener((request) => connecta.fetch(request));
     answer = (request, response) =>
       OURS.test(request.url ?? "") ? listener(request, response) : issuer(request, response);
     return {
