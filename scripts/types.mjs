@@ -60,12 +60,12 @@ function reached(folder, entries) {
   return files;
 }
 
-/** Packages, with the file that names each, that are neither Node nor installed with ours. */
+/** Packages, with the file that names each, that are neither of a runtime nor installed with ours. */
 function strangers(files, { dependencies }) {
   return [...files].flatMap(([name, text]) =>
     [...text.matchAll(SPECIFIER)]
       .map(([, , specifier]) => specifier)
-      .filter((specifier) => !/^(\.|node:)/.test(specifier))
+      .filter((specifier) => !/^(\.|node:|cloudflare:)/.test(specifier))
       .map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)[0])
       .filter((packaged) => !Object.hasOwn(dependencies, packaged))
       .map((packaged) => `${packaged} in ${name}`),

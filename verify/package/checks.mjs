@@ -10,7 +10,20 @@ const ENTRIES = {
   connecta: ["api", "createConnecta", "fromMcpServers", "memoryStorage", "remoteMcp", "ToolError"],
   "connecta/node": ["fileActivity", "fromMcpServers", "listen", "sqliteStorage", "stdioMcp"],
   "connecta/sandbox": ["quickjsExecutor"],
+  "connecta/worker": ["durableStorage", "kvStorage", "serve", "StorageObject"],
 };
+
+/** Stands in for what the Workers runtime has and Node does not, as far as importing goes. */
+const STAND_IN = asModule(`
+  import { register } from "node:module";
+  register(${JSON.stringify(
+    asModule(`
+      const url = "data:text/javascript,export class DurableObject {}";
+      export const resolve = (specifier, context, next) =>
+        specifier === "cloudflare:workers" ? { url, shortCircuit: true } : next(specifier, context);
+    `),
+  )});
+`);
 
 /** Every check, in order: what it shows, and how. Each gets the installed package. */
 export const CHECKS = [
@@ -45,13 +58,18 @@ function contents({ files }) {
 async function imports(installed) {
   for (const [entry, names] of Object.entries(ENTRIES)) {
     const code = `import * as all from "${entry}"; console.log(JSON.stringify(Object.keys(all)))`;
-    const output = await installed.must(process.execPath, ["--input-type=module", "-e", code]);
+    const flags = ["--import", STAND_IN, "--input-type=module", "-e"];
+    const output = await installed.must(process.execPath, [...flags, code]);
     const offered = JSON.parse(output);
     assert.deepEqual(
       names.filter((name) => !offered.includes(name)),
       [],
     );
   }
+}
+
+function asModule(code) {
+  return `data:text/javascript,${encodeURIComponent(code)}`;
 }
 
 function packages({ home, files }) {
@@ -67,7 +85,7 @@ function packages({ home, files }) {
       ),
     ]
       .map(([, specifier]) => specifier)
-      .filter((specifier) => !specifier.startsWith("node:")),
+      .filter((specifier) => !/^(?:node|cloudflare):/.test(specifier)),
   );
   assert.ok(used.length > 5);
   const names = used.map((specifier) => /^(@[^/]+\/)?[^/]+/.exec(specifier)[0]);
