@@ -35,16 +35,21 @@ export class InFlight {
   readonly #arguments: Permits;
   readonly #answersBytes: number;
   readonly #largestBytes: number;
-  #turn: Promise<void> | undefined;
 
-  /** @param limits of one call, in bytes; the largest of each has room however small the bounds */
-  constructor(limits: { readonly maxResultBytes: number; readonly maxArgumentBytes: number }) {
+  /**
+   * @param limits of one call, in bytes; the largest of each has room however small the bounds
+   * @param heldMs milliseconds after which whoever holds room must be gone
+   */
+  constructor(
+    limits: { readonly maxResultBytes: number; readonly maxArgumentBytes: number },
+    heldMs?: number,
+  ) {
     const { maxResultBytes, maxArgumentBytes } = limits;
     this.#largestBytes = maxResultBytes;
     this.#answersBytes = Math.max(LIMITS.answersInFlightBytes.value, maxResultBytes);
     const argumentsBytes = Math.max(LIMITS.argumentsInFlightBytes.value, maxArgumentBytes);
     // Who may wait is bounded already, by the runs and their host calls.
-    const queue = { queued: Number.MAX_SAFE_INTEGER, waitMs: 0 };
+    const queue = { queued: Number.MAX_SAFE_INTEGER, waitMs: 0, heldMs };
     this.#answers = new Permits({ active: this.#answersBytes, ...queue });
     this.#arguments = new Permits({ active: argumentsBytes, ...queue });
   }
@@ -69,24 +74,17 @@ export class InFlight {
   async room(calls: number, waitMs: number, signal: AbortSignal): Promise<Outcome<Room>> {
     const units = Math.min(calls * this.#largestBytes, this.#answersBytes);
     const held = await this.#answers.acquire(signal, { units, waitMs });
-    if (held.ok) return ok(roomOf(held, units, calls * PENDING_BYTES, this.#endOfTurn()));
+    if (held.ok) return ok(roomOf(held, units, calls * PENDING_BYTES));
     if (held.reason !== "aborted") return { ok: false, failure: overloaded("answers") };
     return fail("cancelled", "The call was cancelled before it started.");
   }
-
-  /** When everyone who starts now had the time to be answered at once. */
-  #endOfTurn(): Promise<void> {
-    this.#turn ??= pause().then(() => {
-      this.#turn = undefined;
-    });
-    return this.#turn;
-  }
 }
 
-function roomOf(held: Held, units: number, pending: number, endOfTurn: Promise<void>): Room {
+function roomOf(held: Held, units: number, pending: number): Room {
   let bytes = pending;
   let isWhole = true;
-  void endOfTurn.then(() => {
+  // A turn of its own: one that is shared would end with the request that began it.
+  void pause().then(() => {
     if (isWhole) held.resize(bytes);
     isWhole = false;
   });

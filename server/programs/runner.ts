@@ -95,19 +95,20 @@ export class Runner {
 
   constructor(options: RunnerOptions) {
     const { limits, connectors } = options;
+    const heldMs = limits.timeoutMs + HELD_MS;
     this.#options = options;
     this.#host = {
       catalogs: options.catalogs,
       invoker: options.invoker,
       rests: new Rests(),
-      inFlight: new InFlight(limits),
+      inFlight: new InFlight(limits, heldMs),
       tellsAnswersSent: options.executor.tellsAnswersSent ?? false,
     };
     this.#permits = new Permits({
       active: limits.maxRuns,
       queued: limits.maxQueuedRuns,
       waitMs: limits.queueTimeoutMs,
-      heldMs: limits.timeoutMs + HELD_MS,
+      heldMs,
     });
     const largest = Math.max(limits.maxArgumentBytes, limits.maxEmittedBytes);
     // The bridge measures precisely and answers typed; the sandbox only guards against worse.

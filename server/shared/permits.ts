@@ -37,7 +37,7 @@ export interface PermitOptions {
    * Milliseconds after which a permit counts as given back: where work can end without a word,
    * nobody is left who would. Without it a permit is held until it is released.
    */
-  readonly heldMs?: number;
+  readonly heldMs?: number | undefined;
 }
 
 interface Waiter {

@@ -52,6 +52,19 @@ describe("answers in flight", () => {
     expect(inFlight.load).toEqual({ bytes: 1_280 * 4_096, waiting: 0 });
   });
 
+  test("room of whoever is gone without a word is given to others after its time", async () => {
+    const inFlight = new InFlight(LIMITS, 30_000);
+    const lost = await Promise.all(Array.from({ length: 8 }, () => roomFor(inFlight)));
+    for (const room of lost) room.hold(8_000_000);
+    await vi.advanceTimersByTimeAsync(29_999);
+    const waiting = callers(inFlight, 1, 5_000);
+    await settle();
+    expect(waiting.started).toHaveLength(0);
+    await vi.advanceTimersByTimeAsync(2);
+    expect(await Promise.all([roomFor(inFlight), ...waiting.ended])).toHaveLength(2);
+    expect(waiting.started).toHaveLength(1);
+  });
+
   test("calls that were answered at once keep the others waiting until they are through", async () => {
     const inFlight = new InFlight(LIMITS);
     const { started } = callers(inFlight, 9);

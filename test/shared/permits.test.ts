@@ -75,6 +75,38 @@ describe("permits", () => {
     }
   });
 
+  test("units that are held for longer than they can be are given to who waits", async () => {
+    vi.useFakeTimers();
+    try {
+      const permits = new Permits({ active: 8, queued: 2, waitMs: 5_000, heldMs: 1_000 });
+      const lost = await permits.acquire(undefined, { units: 6 });
+      const waiting = permits.acquire(undefined, { units: 5 });
+      vi.advanceTimersByTime(1_001);
+      expect(permits.take(4)).toBeUndefined();
+      expect(await waiting).toMatchObject({ ok: true, waitedMs: 1_001 });
+      expect(permits.active).toBe(5);
+      // Whoever comes back after all changes nothing any more.
+      if (lost.ok) lost.correct(8);
+      expect(lost.ok && lost.resize(1)).toBe(false);
+      expect(permits.active).toBe(5);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("without a time after which it counts as given back, a permit is held however long", async () => {
+    vi.useFakeTimers();
+    try {
+      const permits = new Permits({ active: 1, queued: 0, waitMs: 5_000 });
+      await taken(permits);
+      vi.advanceTimersByTime(86_400_000);
+      expect(permits.take()).toBeUndefined();
+      expect(await permits.acquire()).toEqual({ ok: false, reason: "full" });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   test("closing refuses who waits and who comes later", async () => {
     const permits = new Permits({ active: 1, queued: 1, waitMs: 5_000 });
     await taken(permits);
