@@ -1,6 +1,8 @@
 import { describe, expect, test, vi } from "vitest";
+import { z } from "zod";
 import { Catalogs } from "../../server/catalog/catalogs.ts";
 import { Invoker } from "../../server/invoke/invoke.ts";
+import { api, tool } from "../../server/connectors/api.ts";
 import { Runner } from "../../server/programs/runner.ts";
 import { readProgram, type SourceReader } from "../../server/programs/source.ts";
 import type { Executor } from "../../server/shared/contracts.ts";
@@ -80,6 +82,39 @@ describe("executors of any kind", () => {
     const run = runner(lent).run("return 1", false, testScope({ signal: controller.signal }));
     expect(await run).toMatchObject({ envelope: { error: { code: "executor_cancelled" } } });
     expect(JSON.parse(String(await call?.("[{}]")))).toMatchObject({ ok: false, id: 0 });
+  });
+
+  test("an answer that leaves gives back its own room, whichever function it was of", async () => {
+    const one = tool({
+      description: "One.",
+      inputSchema: z.object({}),
+      annotations: { readOnlyHint: true },
+      handler: () => 1,
+    });
+    const connectors = [api({ id: "crm", tools: { one } })];
+    const catalogs = new Catalogs(connectors);
+    const held: number[] = [];
+    const execute: Executor["execute"] = async (_code, [provider], options) => {
+      const look = () => held.push(runs.load.bytesInFlight);
+      await provider?.fns.arrive?.("[]");
+      expect(JSON.parse(String(await provider?.fns.call?.('["crm.one"]')))).toMatchObject({
+        ok: true,
+      });
+      look();
+      options?.onAnswerSent?.();
+      look();
+      options?.onAnswerSent?.();
+      look();
+      return { result: '{"ok":true,"value":1}' };
+    };
+    const invoker = new Invoker(catalogs);
+    const limits = defaultExecuteLimits();
+    const executor = { execute, tellsAnswersSent: true };
+    const runs = new Runner({ connectors, catalogs, invoker, executor, limits });
+    await runs.run("return 1", false, testScope());
+    const [first = 0] = held;
+    expect(first).toBeGreaterThan(0);
+    expect(held).toEqual([first, first, 0]);
   });
 
   test("P1: one that fails on what its engine cannot read is not to blame, and is for anything else", async () => {
