@@ -5,6 +5,11 @@ import { refuse } from "./refusal.ts";
 
 const RETRY_AFTER_S = 1;
 
+/** From the body of a request to the end of its answer, in milliseconds. */
+const LONGEST_MS = LIMITS.maxCallTimeoutMs.value + LIMITS.answerStallMs.value;
+
+type OnEnd = (request: Request, callback: () => void) => boolean;
+
 /** What one admitted request has. */
 export interface Admitted {
   /**
@@ -19,19 +24,18 @@ export class Requests {
   readonly #permits: Permits;
   readonly #held = new WeakMap<Request, { readonly held: Held; messages: number }>();
   readonly #limits: HttpLimits;
-  readonly #onEnd: (request: Request, callback: () => void) => boolean;
+  readonly #onEnd: OnEnd | undefined;
 
   /** @param onEnd tells when an answer was sent, where the runtime knows; false where not */
-  constructor(
-    limits: HttpLimits,
-    onEnd: (request: Request, callback: () => void) => boolean = () => false,
-  ) {
+  constructor(limits: HttpLimits, onEnd?: OnEnd) {
     this.#onEnd = onEnd;
     this.#limits = limits;
     this.#permits = new Permits({
       active: limits.maxRequests,
       queued: limits.maxQueuedRequests,
       waitMs: limits.queueTimeoutMs,
+      // A runtime that tells of no end may have ended a request without a word.
+      heldMs: onEnd ? undefined : limits.bodyTimeoutMs + LONGEST_MS,
     });
   }
 
@@ -57,7 +61,7 @@ export class Requests {
       entry.messages = messages;
       return undefined;
     };
-    const isFollowed = this.#onEnd(request, held.release);
+    const isFollowed = this.#onEnd?.(request, held.release) ?? false;
     try {
       const response = await answer({ count });
       return isFollowed ? response : released(response, held.release);

@@ -114,6 +114,9 @@ const NO_LIMIT: Turn = { waitedMs: 0, release: () => undefined };
 
 const RETRY_AFTER_MS = 1_000;
 
+/** How long after the longest deadline a call can at most hold its turn. */
+const HELD_MS = 5_000;
+
 class Partition {
   readonly #permits: Permits | undefined;
   readonly #budget: Budget | undefined;
@@ -122,7 +125,12 @@ class Partition {
     this.#permits =
       concurrency === undefined
         ? undefined
-        : new Permits({ active: concurrency, queued: LIMITS.queuedCalls.value, waitMs: 0 });
+        : new Permits({
+            active: concurrency,
+            queued: LIMITS.queuedCalls.value,
+            waitMs: 0,
+            heldMs: LIMITS.maxCallTimeoutMs.value + HELD_MS,
+          });
     this.#budget = budget && new Budget(budget.calls, budget.windowMs);
   }
 

@@ -39,6 +39,28 @@ const refusalOf = async (response: Response) => ({
   body: (await response.json()) as unknown,
 });
 
+describe("a request that ends without a word", () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  const limits = { ...defaultHttpLimits(), maxRequests: 1, maxQueuedRequests: 0 };
+  const after = async (level: Requests, ms: number) => {
+    void level.admit(request(), () => new Promise(() => {}));
+    await vi.advanceTimersByTimeAsync(ms);
+    return (await level.admit(request(), async () => new Response("served"))).status;
+  };
+
+  test("holds its permit no longer than a request can take", async () => {
+    // A body, the longest call, and a client that takes nothing of its answer.
+    expect(await after(new Requests(limits), 190_000)).toBe(503);
+    expect(await after(new Requests(limits), 190_001)).toBe(200);
+  });
+
+  test("holds it until its end where the runtime tells of every end", async () => {
+    expect(await after(new Requests(limits, () => true), 86_400_000)).toBe(503);
+  });
+});
+
 describe("the permit of a request", () => {
   test("is held until the body of its answer has ended", async () => {
     const level = requests();

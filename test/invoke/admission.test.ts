@@ -99,6 +99,21 @@ describe("concurrency", () => {
     expect(load()).toEqual({ active: 1, waiting: 0 });
   });
 
+  test("a call that ended without a word holds its turn no longer than the longest one", async () => {
+    const { call, begun, load } = attempts({ concurrency: 1 });
+    void call();
+    await vi.advanceTimersByTimeAsync(124_000);
+    const next = call("ada", 2_000);
+    await vi.advanceTimersByTimeAsync(1_001);
+    expect(begun).toHaveLength(1);
+    void call();
+    await settle();
+    expect(begun).toHaveLength(2);
+    for (const { end } of begun) end();
+    expect(codeOf(await next)).toBe("ok");
+    expect(load()).toMatchObject({ waiting: 0 });
+  });
+
   test("a caller that goes away while it waits leaves at once", async () => {
     const { call, load } = attempts({ concurrency: 1 });
     void call();
