@@ -17,3 +17,30 @@ export async function endedWithin(work: Promise<unknown>, ms: number): Promise<b
   clearTimeout(timer);
   return ended;
 }
+
+/**
+ * Work that is shared by whoever comes meanwhile, and begun anew once it takes so long that whoever
+ * began it must be gone.
+ */
+export class Flight<Result> {
+  readonly #longestMs: number;
+  #work: Promise<Result> | undefined;
+  #begunAt = 0;
+
+  /** @param longestMs milliseconds that the work can take */
+  constructor(longestMs: number) {
+    this.#longestMs = longestMs;
+  }
+
+  /** The work under way; wait for it in a promise of your own. */
+  join(begin: () => Promise<Result>): Promise<Result> {
+    const now = performance.now();
+    if (this.#work !== undefined && now - this.#begunAt <= this.#longestMs) return this.#work;
+    const work = begin().finally(() => {
+      if (this.#work === work) this.#work = undefined;
+    });
+    this.#work = work;
+    this.#begunAt = now;
+    return work;
+  }
+}

@@ -1,5 +1,6 @@
 import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey } from "jose";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { endedWithin, Flight } from "../../shared/joining.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { Notice } from "../../shared/notice.ts";
 import { discoverKeys, readKeys } from "./issuer-documents.ts";
@@ -10,6 +11,9 @@ import type { Report } from "./verdict.ts";
 export class KeysUnavailable extends Error {
   override readonly name = "KeysUnavailable";
 }
+
+/** Longer than one question to an issuer may take, in milliseconds. */
+const FIND_MS = LIMITS.issuerTimeoutMs.value + 1_000;
 
 /** Where one issuer's keys are. */
 interface Place {
@@ -26,7 +30,7 @@ export class IssuerKeys {
   readonly #options: ReadyIssuer;
   readonly #report: Report;
   #place: Place | undefined;
-  #finding: Promise<Outcome<Place>> | undefined;
+  readonly #finding = new Flight<Outcome<Place>>(FIND_MS);
   #failedAt = Number.NEGATIVE_INFINITY;
   #isReported = false;
 
@@ -52,12 +56,16 @@ export class IssuerKeys {
   async #placed(): Promise<Outcome<Place>> {
     const place = this.#place;
     if (place && Date.now() - place.foundAt < LIMITS.issuerFreshMs.value) return ok(place);
-    this.#finding ??= this.#find().finally(() => {
-      this.#finding = undefined;
-    });
-    const found = await this.#finding;
+    const found = await this.#found();
     // What was found earlier is an address only: the keys behind it must answer for themselves.
     return found.ok || !place ? found : ok(place);
+  }
+
+  /** Nobody waits for one who is gone longer than that one could have taken. */
+  async #found(): Promise<Outcome<Place>> {
+    const finding = this.#finding.join(() => this.#find());
+    if (await endedWithin(finding, FIND_MS)) return finding;
+    return fail("unavailable", `${this.#options.issuer} was not found in time.`);
   }
 
   async #find(): Promise<Outcome<Place>> {

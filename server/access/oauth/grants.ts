@@ -1,5 +1,6 @@
 import type { OAuthNeed } from "../../shared/credentials.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { Flight } from "../../shared/joining.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Scope } from "../../shared/scope.ts";
 import type { Storage } from "../../shared/storage.ts";
@@ -41,7 +42,7 @@ const WRITE_TRIES = 3;
 export class Grants {
   readonly #options: GrantsOptions;
   readonly #lease: Lease;
-  #flight: Promise<Outcome<Alive>> | undefined;
+  readonly #flight = new Flight<Outcome<Alive>>(LEASE_MS + LIMITS.oauthTimeoutMs.value);
 
   constructor(options: GrantsOptions) {
     this.#options = options;
@@ -77,14 +78,13 @@ export class Grants {
    * @param stale the access token that is of no use any more
    */
   renew(stale: string | undefined, scope: Scope): Promise<Outcome<Alive>> {
-    if (this.#flight === undefined) {
-      this.#flight = this.#renewOnce(stale, scope).finally(() => {
-        this.#flight = undefined;
-      });
-      scope.defer(this.#flight);
-    }
+    const flight = this.#flight.join(() => {
+      const work = this.#renewOnce(stale, scope);
+      scope.defer(work);
+      return work;
+    });
     const { connector } = this.#options;
-    return unlessAborted(this.#flight, scope.signal, `The authorization of ${connector}`);
+    return unlessAborted(flight, scope.signal, `The authorization of ${connector}`);
   }
 
   /** Puts a new grant in the place of whatever was there. */
