@@ -7,18 +7,23 @@ import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { ROOT } from "./support/chromium.ts";
 
-/** What a deployment may weigh: 1,342,231 and 357,000 bytes when it was last looked at. */
-const MAX_BYTES = 1_450_000;
-const MAX_GZIP_BYTES = 400_000;
+/** What a deployment may weigh: 1,781,057 and 498,672 bytes when it was last looked at. */
+const MAX_BYTES = 1_900_000;
+const MAX_GZIP_BYTES = 550_000;
 
 /** Packages in the Worker; a new one is a decision. */
 const PACKAGES = [
   "@cfworker/json-schema",
   "@cloudflare/codemode",
+  "@modelcontextprotocol/client",
   "@modelcontextprotocol/core",
   "@modelcontextprotocol/server",
   "acorn",
+  "eventsource",
+  "eventsource-parser",
   "hono",
+  "jose",
+  "pkce-challenge",
   "zod",
 ];
 
