@@ -195,6 +195,8 @@ export class Run implements InterpreterHost {
       if (error instanceof Stopped) return;
       // The process's own stack ends before the interpreter's in a few deeply native paths.
       if (error instanceof RangeError) this.#limit("stack");
+      // It does not survive everywhere that an allocation of its own fails.
+      else if (this.interpreter.refusedMemory) this.#limit("memory");
       else this.#fail(failure("executor_crashed", "The interpreter of this program broke."));
     }
   }

@@ -154,6 +154,22 @@ describe("L1, L4: memory", () => {
     expect(failures).toMatchObject([{ code: "executor_limit", limit: "memory" }]);
   });
 
+  // How much is left at the end decides what of the interpreter itself finds no memory.
+  it.each([300_000, 400_000, 600_000, 700_000, 1_100_000])(
+    "used up to the last bytes, in ever smaller pieces from %i bytes, ends the run by name",
+    async (bytes) => {
+      const code = `async () => {
+        const kept = [];
+        for (let size = ${bytes}; size > 100; size = Math.floor(size / 2)) {
+          try { for (;;) kept.push(new Uint8Array(size)) } catch {}
+        }
+        return "went on";
+      }`;
+      const { failures } = await report(pool, code);
+      expect(failures).toMatchObject([{ code: "executor_limit", limit: "memory" }]);
+    },
+  );
+
   it("of all runs of a process together is bounded", async () => {
     const held = gate();
     let holding = 0;
