@@ -84,7 +84,11 @@ const tests = async (): Promise<UserConfig> => {
             name: "unit",
             environment: "node",
             include: ["test/**/*.test.ts"],
-            exclude: ["test/shell/**", "test/workers/**"],
+            exclude: [
+              "test/shell/**",
+              "test/workers/**",
+              ...(withWorkers ? [] : ["test/worker/access*.test.ts"]),
+            ],
             // The operator page's look is a style sheet read as text.
             css: true,
           },

@@ -57,7 +57,7 @@ export async function startWorkerServer(cwd: string): Promise<Running> {
 }
 
 /** Hands a request on with every header as it came, Host and Origin above all. */
-function pass(from: IncomingMessage, to: ServerResponse, { hostname, port }: URL): void {
+export function pass(from: IncomingMessage, to: ServerResponse, { hostname, port }: URL): void {
   const { method, url, headers } = from;
   // A connection of its own: one that is kept may be closed by the other side meanwhile.
   const options = { hostname, port, method, path: url, headers, agent: false };

@@ -69,7 +69,10 @@ export function whoami({ crm }: Instance, scope = later()) {
 }
 
 /** What the vault holds of an instance's grant, for tests that attack with it. */
-export async function grantOf({ storage, crm }: Instance) {
+export async function grantOf({
+  storage,
+  crm,
+}: Pick<Instance, "storage"> & { readonly crm: Pick<Connector, "id"> }) {
   const vault = new Vault(storage, readVaultKeys({ key: KEY }));
   const place = { purpose: "grant", connector: crm.id, field: "oauth" } as const;
   const opened = valueOf(await vault.read(place));

@@ -1,3 +1,4 @@
+import type { RequestListener } from "node:http";
 import { Provider, type Configuration } from "oidc-provider";
 import { serve, type Served } from "./listen.ts";
 
@@ -8,6 +9,8 @@ export interface Issuer extends Served {
   readonly tokenRequests: URLSearchParams[];
   /** Answers instead of the token endpoint, while it is set. */
   down: { readonly status: number; readonly body: string } | undefined;
+  /** What a request for a path waits for before it is answered, while it is set. */
+  hold: ((path: string) => Promise<void> | undefined) | undefined;
   /** How often clients registered. */
   registrations: number;
 }
@@ -19,12 +22,17 @@ const YEAR_S = 365 * 24 * 3600;
 
 /** Starts an authorization server of a well-kept kind. */
 export async function startIssuer(options: Configuration = {}): Promise<Issuer> {
-  const state = { tokenRequests: [] as URLSearchParams[], registrations: 0, down: undefined };
+  const state = {
+    tokenRequests: [] as URLSearchParams[],
+    registrations: 0,
+    down: undefined,
+    hold: undefined,
+  };
   let provider: Provider | undefined;
   const served = await serve((origin) => {
     provider = makeProvider(origin, options);
     const handle = provider.callback();
-    return (request, response) => {
+    const answer: RequestListener = (request, response) => {
       const isToken = request.url === "/token" && request.method === "POST";
       if (request.url === "/reg" && request.method === "POST") issuer.registrations++;
       if (isToken && issuer.down !== undefined) {
@@ -40,6 +48,11 @@ export async function startIssuer(options: Configuration = {}): Promise<Issuer> 
         );
       }
       return void handle(request, response);
+    };
+    return (request, response) => {
+      const held = issuer.hold?.(request.url ?? "");
+      if (held === undefined) return answer(request, response);
+      return void held.then(() => answer(request, response));
     };
   });
   if (provider === undefined) throw new Error("The listener is made at once.");
