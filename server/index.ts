@@ -152,7 +152,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     log,
   });
   return {
-    fetch: async (request, context = {}) => routes.fetch(request, context),
+    fetch: (request, context = {}) => kept(async () => routes.fetch(request, context), context),
     connection: mcp.connection,
     activity,
     authenticate: ready.authenticate,
@@ -169,6 +169,13 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       await storage?.close?.();
     },
   };
+}
+
+/** A caller that leaves takes nothing along that others wait for, or that is done only once. */
+function kept(work: () => Promise<Response>, context: RequestContext): Promise<Response> {
+  const answer = work();
+  context.waitUntil?.(answer.catch(() => undefined));
+  return answer;
 }
 
 /** Connectors say goodbye over connections that are there until they have. */

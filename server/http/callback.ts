@@ -21,13 +21,13 @@ export async function finishAuthorization(
   request: Request,
   connector: string,
   authorizations: Pick<Authorizations, "finish">,
-  report: Scope["report"],
+  { report, defer }: Pick<Scope, "report" | "defer">,
 ): Promise<Response> {
   if (request.method !== "GET") return refuse(405, "Use GET.", { allow: "GET" });
   const scope: Scope = {
     signal: request.signal,
     now: Date.now,
-    defer: (task) => void task.catch((error: unknown) => report(error, "an authorization")),
+    defer,
     principal: "browser",
     requestId: crypto.randomUUID(),
     report,

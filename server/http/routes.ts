@@ -3,16 +3,12 @@ import { Hono } from "hono";
 import { readBody } from "./body.ts";
 import { readableBy } from "./cors.ts";
 import { finishAuthorization, type Authorizations } from "./callback.ts";
+import { deferring, type Bindings } from "./deferring.ts";
 import { answerEarly, passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
 import { operatorRoutes, type OperatorSite } from "./operator/routes.ts";
 import type { Log } from "../shared/log.ts";
 import { refuse } from "./refusal.ts";
 import type { Admitted, Requests } from "./requests.ts";
-
-/** What a runtime lends to one request; see `RequestContext`. */
-interface Bindings {
-  readonly waitUntil?: (task: Promise<unknown>) => void;
-}
 
 type App = Hono<{ Bindings: Bindings }>;
 
@@ -95,9 +91,10 @@ async function mayCall(request: Request, { authenticate }: GateOptions): Promise
 
 function addAuthorizations(app: App, authorizations: Authorizations, { log }: RouteOptions): void {
   const report = (error: unknown, what: string) => log.fault(error, what);
-  app.all("/oauth/callback/:id", ({ req }) =>
-    finishAuthorization(req.raw, req.param("id"), authorizations, report),
-  );
+  app.all("/oauth/callback/:id", ({ req, env }) => {
+    const defer = deferring(env, report, "an authorization");
+    return finishAuthorization(req.raw, req.param("id"), authorizations, { report, defer });
+  });
   app.get("/oauth/client.json", ({ json, notFound }) => {
     const document = authorizations.clientDocument();
     return document === undefined ? notFound() : json(document);

@@ -8,6 +8,7 @@ import type { Outcome } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
 import type { Scope } from "../../shared/scope.ts";
+import { deferring, type Bindings } from "../deferring.ts";
 import { activity, since } from "./activity.ts";
 import { connections, type ConnectionsSource } from "./connections.ts";
 import { changeCredential, credentials } from "./credentials.ts";
@@ -28,6 +29,7 @@ export interface OperatorSite extends ConnectionsSource {
 }
 
 interface Known {
+  Bindings: Bindings;
   Variables: { session: Session };
 }
 
@@ -230,7 +232,7 @@ function scopeOf(c: Asked, log: Log): Scope {
   return {
     signal: c.req.raw.signal,
     now: Date.now,
-    defer: (task) => void task.catch((error: unknown) => report(error, "the operator page")),
+    defer: deferring(c.env, report, "the operator page"),
     principal: "operator",
     requestId: crypto.randomUUID(),
     report,
