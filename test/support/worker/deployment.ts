@@ -24,14 +24,12 @@ export interface Deployment extends Isolates {
 interface DeploymentOptions {
   /** The name of each isolate's store. */
   readonly stores?: Readonly<Record<IsolateName, string>>;
-  /** The key of each isolate's vault. */
-  readonly keys?: Readonly<Record<IsolateName, string>>;
 }
 
 /** Starts a deployment that knows nothing yet. */
 export async function deployed(
   { issuer, resource, script, door }: Surroundings,
-  { stores, keys }: DeploymentOptions = {},
+  { stores }: DeploymentOptions = {},
 ): Promise<Deployment> {
   const isolates = await startIsolates({
     script: () => script,
@@ -41,7 +39,7 @@ export async function deployed(
       ISSUER: issuer.origin,
       SERVER: resource.url,
       CONNECTA_TOKEN: BEARER,
-      CONNECTA_VAULT_KEY: keys?.[name] ?? KEY,
+      CONNECTA_VAULT_KEY: KEY,
       CONNECTA_OPERATOR_SECRET: SECRET,
       CLIENT_ID: MACHINE.clientId,
       CLIENT_SECRET: MACHINE.clientSecret,

@@ -2,6 +2,12 @@ import { SECRET } from "../../../verify/operator/deployment.ts";
 
 type Fields = Readonly<Record<string, string>>;
 
+/** What a form came to. */
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+
 /** Somebody who signed in on the operator page, without a browser. */
 export class Operator {
   readonly #url: string;
@@ -42,19 +48,13 @@ export class Operator {
    * Sends a form of a page; gives the status and the page that answers.
    * @param more headers, over those that a browser sends
    */
-  async send(
-    path: string,
-    fields: Fields,
-    more: Fields = {},
-  ): Promise<{ readonly status: number; readonly text: string }> {
-    const form = /name="form" value="([0-9a-f]+)"/.exec((await this.page(path)) ?? "")?.[1] ?? "";
-    const response = await fetch(`${this.#url}/operator${path}`, {
-      method: "POST",
-      redirect: "manual",
-      headers: { cookie: this.cookie, origin: this.#url, ...more },
-      body: new URLSearchParams({ form, ...fields }),
-    });
-    return { status: response.status, text: await response.text() };
+  async send(path: string, fields: Fields, more: Fields = {}): Promise<Answer> {
+    return this.#post(path, { form: await this.#formToken(path), ...fields }, more);
+  }
+
+  /** Ends the session. */
+  async signOut(): Promise<void> {
+    await this.#post("/sign-out", { form: await this.#formToken("") });
   }
 
   /** Begins an authorization; gives the address for the person. */
@@ -63,5 +63,19 @@ export class Operator {
     const link = /href="(https?:[^"]+)" target="_blank"/.exec(text)?.[1];
     if (link === undefined) throw new Error(text);
     return link.replaceAll("&amp;", "&");
+  }
+
+  async #formToken(path: string): Promise<string> {
+    return /name="form" value="([0-9a-f]+)"/.exec((await this.page(path)) ?? "")?.[1] ?? "";
+  }
+
+  async #post(path: string, fields: Fields, more: Fields = {}): Promise<Answer> {
+    const response = await fetch(`${this.#url}/operator${path}`, {
+      method: "POST",
+      redirect: "manual",
+      headers: { cookie: this.cookie, origin: this.#url, ...more },
+      body: new URLSearchParams(fields),
+    });
+    return { status: response.status, text: await response.text() };
   }
 }
