@@ -95,7 +95,7 @@ describe("the operator page of a Worker", () => {
   test("lets nobody guess at an isolate without end, and shuts out nobody who is in", async () => {
     const owner = await Operator.signIn(apart.urls.two);
     const statuses: unknown[] = [];
-    for (let tries = 0; tries < 12; tries++) {
+    for (let tries = 0; tries < 20; tries++) {
       await Operator.signIn(apart.urls.two, "a secret of somebody else").catch((error: unknown) =>
         statuses.push(error),
       );
