@@ -140,6 +140,11 @@ export class Bridge {
     return lines;
   }
 
+  /** Resolves once nothing is under way: what has ended gives back what it held. */
+  async ended(): Promise<void> {
+    await Promise.allSettled(this.#underWay.keys());
+  }
+
   async #guarded(name: Operation, work: () => Promise<Outcome<Reply>>): Promise<Outcome<Reply>> {
     try {
       return await work();

@@ -152,6 +152,8 @@ export class Runner {
     bridge.transit.close();
     unlisten();
     running.abort();
+    // Where work ends with its request, what is given up here would be held by nobody.
+    scope.defer(bridge.ended());
     const { blocks, payload } = bridge.emitted;
     const logs = joinLogs(live.logs);
     const diagnostics = meter?.report(sourceBytes, bridge.emitted);
