@@ -17,6 +17,7 @@ import type { Manifest } from "../view/protocol.ts";
 import { gather } from "./batch.ts";
 import { carry } from "./carry.ts";
 import { Emitted } from "./emitted.ts";
+import { floodIn, underWay } from "./flood.ts";
 import type { Room, Share } from "./in-flight.ts";
 import type { Meter, Operation } from "./meter.ts";
 import { batchReply, OVER, refusal, reply, type Answer } from "./reply.ts";
@@ -54,6 +55,8 @@ export class Bridge {
   readonly transit: Transit;
   /** Failures handed into the run, by the id that its typed errors carry. */
   readonly issued = new Map<number, Failure>();
+  /** Why the run ends that had too much under way at once. */
+  flood: Failure | undefined;
   readonly #host: BridgeHost;
   readonly #limits: ExecuteLimits;
   readonly #scope: Scope;
@@ -88,9 +91,10 @@ export class Bridge {
       emit: this.#serve("emit", (args) => this.#emit(args)),
       ui: this.#serve("ui", (args) => this.#ui(args)),
       // Calls arrive in order: once this one is answered, every earlier one is under way.
-      arrive: async () => {
+      arrive: async (notice?: unknown) => {
         this.transit.leave(undefined);
-        return DONE.text;
+        this.flood ??= floodIn(notice, underWay(this.#limits));
+        return this.flood ? OVER : DONE.text;
       },
     };
     return { name: "connecta", fns, prelude };

@@ -67,7 +67,11 @@ export default function guest(
     return error;
   }
 
-  function unserializable(path: string, what: string): Error {
+  /** The host keeps less of a text that a program made, and some sandboxes hand on only so much. */
+  const cut = (text: string): string => apply(slice, text, [0, 4_096]);
+
+  function unserializable(longPath: string, what: string): Error {
+    const path = cut(longPath);
     const error = new ErrorClass(path + " is " + what + ": only JSON crosses the bridge");
     const fields = { code: "not_serializable", retryable: false, path };
     for (const name in fields) {
@@ -314,14 +318,14 @@ export default function guest(
   /** Members that describe what the program threw. */
   function describe(thrown: unknown, marker: Error): string {
     if (typeof thrown !== "object" || thrown === null) {
-      return '"code":"program_error","message":' + stringify("Threw " + format(thrown));
+      return '"code":"program_error","message":' + stringify(cut("Threw " + format(thrown)));
     }
     const members = apply(weakGet, known, [thrown]) as string | undefined;
     if (members !== undefined) return members;
     if (!(thrown instanceof ErrorClass)) {
-      return '"code":"program_error","message":' + stringify("Threw " + format(thrown));
+      return '"code":"program_error","message":' + stringify(cut("Threw " + format(thrown)));
     }
-    const message = stringify(toText(thrown.name) + ": " + toText(thrown.message));
+    const message = stringify(cut(toText(thrown.name) + ": " + toText(thrown.message)));
     return '"code":"program_error","message":' + message + position(thrown, marker);
   }
 
@@ -376,8 +380,9 @@ export default function guest(
         finish = resolve;
         return start();
       }
-      finish = (text) => outside.settle(() => (tellRejected(outside.rejected()), resolve(text)));
-      end = () => resolve('{"ok":false,"ended":true}');
+      const leave = (text: string) => void (outside.seal() && resolve(text));
+      finish = (text) => outside.settle(() => (tellRejected(outside.rejected()), leave(text)));
+      end = () => leave('{"ok":false,"ended":true}');
       outside.after(config.timeoutMs, end);
       outside.begin(start);
     });

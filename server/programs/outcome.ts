@@ -58,6 +58,20 @@ export function readOutcome(
   return { kind: "failure", failure: ownFailure(report, addedLines) };
 }
 
+const answered = z.object({
+  result: z.unknown(),
+  error: z.string().optional(),
+  logs: z.array(z.string()).optional(),
+});
+
+/**
+ * Reads what an executor handed back. It comes out of a sandbox, and a program that took its place
+ * may have put anything there.
+ */
+export function readAnswer(answer: unknown): z.infer<typeof answered> | undefined {
+  return answered.safeParse(answer).data;
+}
+
 /** A program that took its runner's place. */
 export function tampered(): Failure {
   const message = "The program tampered with its runner: it returned nothing readable.";

@@ -1,3 +1,4 @@
+import directSource from "./direct.ts?travel";
 import guestSource from "./guest.ts?travel";
 import positionSource from "./position.ts?travel";
 import surroundingsSource from "./surroundings.ts?travel";
@@ -15,10 +16,11 @@ import { notAdmitted } from "./admission.ts";
 import { Bridge, type BridgeHost } from "./bridge.ts";
 import type { EmittedBlock } from "./emitted.ts";
 import { joinLogs, truncated, type FailureEnvelope, type SuccessEnvelope } from "./envelope.ts";
+import { underWay } from "./flood.ts";
 import type { GuestConfig } from "./guest.ts";
 import { InFlight } from "./in-flight.ts";
 import { Meter } from "./meter.ts";
-import { executorFailure, readOutcome, tampered } from "./outcome.ts";
+import { executorFailure, readAnswer, readOutcome, tampered } from "./outcome.ts";
 import { Rests } from "./rests.ts";
 import { deeperFault, readProgram, type ProgramSource, type SourceReader } from "./source.ts";
 import { atItsPlace } from "./syntax.ts";
@@ -75,6 +77,18 @@ const BEFORE =
   "const {connecta}=globalThis;return(";
 const BEHIND = ")})}";
 
+/** What a name of an executor's own stands for, where there is one. */
+const inScope = (name: string, value: string): string =>
+  `typeof ${name}==="object"?${value}:undefined`;
+
+/** What makes of a sandbox the surroundings of programs. */
+function prelude(config: GuestConfig, most: string): string {
+  const bridge = `(${directSource})(connecta,${inScope("__dispatchers", "__dispatchers.connecta")})`;
+  const around = `(${surroundingsSource})(${bridge},${most},${inScope("__logs", "__logs")})`;
+  const given = [around, `(${positionSource})()`, JSON.stringify(config)].join();
+  return `globalThis.$connecta=(${guestSource})(${given});`;
+}
+
 /** For the bridge that only says what every bridge looks like. */
 const noScope = (): Scope => ({
   signal: AbortSignal.abort(),
@@ -124,9 +138,7 @@ export class Runner {
       maxReturnChars: LIMITS.returnChars.value,
       timeoutMs: limits.timeoutMs,
     };
-    const lent = [`(${surroundingsSource})(connecta)`, `(${positionSource})()`];
-    const given = [...lent, JSON.stringify(config)].join();
-    this.#prelude = `globalThis.$connecta=(${guestSource})(${given});`;
+    this.#prelude = prelude(config, JSON.stringify(underWay(limits)));
     if (options.executor.prepare === undefined) return;
     const common = new Bridge(this.#host, limits, noScope()).provider(this.#prelude);
     options.executor.prepare([common], this.#sandboxLimits);
@@ -252,8 +264,10 @@ export class Runner {
     });
     if (meter) meter.executorMs = meter.elapsedMs - begun;
     if (!settled.ok) return { ok: false, failure: abandoned(settled.failure) };
-    const answer = settled.value;
+    const answer = readAnswer(settled.value);
+    if (!answer) return { ok: false, failure: tampered() };
     live.logs = answer.logs;
+    if (bridge.flood) return { ok: false, failure: bridge.flood };
     if (ended) return { ok: false, failure: atItsPlace(ended, code, 1 + program.addedLines) };
     if (answer.error !== undefined) return executorFailure(answer.error);
     const outcome = readOutcome(answer.result, bridge.issued, program.addedLines);

@@ -1,3 +1,4 @@
+import type { UnderWay } from "./flood.ts";
 import type { RawBridge } from "./guest.ts";
 
 /** What the prelude is given: the raw bridge, and more where the sandbox is not of our own making. */
@@ -10,18 +11,26 @@ export interface Surroundings {
     after(ms: number, callback: () => void): void;
     /** Calls back when the host has got every call and the engine has told of every rejection. */
     settle(callback: () => void): void;
+    /** Keeps the program out of its own answer; false when it is in there for good. */
+    seal(): boolean;
     /** Why promises were rejected that nobody handled. */
     rejected(): unknown[];
   };
 }
 
 /**
- * Runs inside the sandbox before everything else. A sandbox without timers is our own and has
+ * Runs inside the sandbox before the program's API is made. A sandbox without timers is our own and has
  * nothing to hide. Any other is a whole runtime: its bridge is copied to a plain global object, its
  * console cut down, and what no program may reach is removed when the program starts, not before:
  * the executor's own code still needs a timer once it has called the program.
+ * @param most what may be under way at once: nobody else bounds it here
+ * @param logs the executor's own list of printed lines, where it has that in scope
  */
-export default function surroundings(bridge: RawBridge): Surroundings {
+export default function surroundings(
+  bridge: RawBridge,
+  most: UnderWay,
+  logs: string[] | undefined,
+): Surroundings {
   const outside = globalThis as {
     setTimeout?: typeof setTimeout;
     setImmediate?: (callback: () => void) => unknown;
@@ -40,6 +49,8 @@ export default function surroundings(bridge: RawBridge): Surroundings {
     "AsyncDisposableStack console connecta";
   const kept = new Set(language.split(" "));
   const { defineProperty, getOwnPropertyNames, prototype, setPrototypeOf } = Object;
+  const { hasOwnProperty } = prototype;
+  const sealed = Object.freeze({ __proto__: null, value: undefined });
   const { apply } = Reflect;
   const strange = getOwnPropertyNames(globalThis).filter((name) => !kept.has(name));
   const settled = Promise.resolve();
@@ -56,20 +67,34 @@ export default function surroundings(bridge: RawBridge): Surroundings {
   });
   listen?.("rejectionhandled", ({ promise }) => apply(mapDelete, lost, [promise]));
 
-  let owed = 0;
+  let calls = 0;
+  let chars = 0;
+  let isFlooded = false;
+  const never = new Promise<never>(() => {});
   const own: RawBridge = {};
-  const count = (send: RawBridge[string]) => async (json: string) => {
-    owed++;
-    try {
-      return await send(json);
-    } finally {
-      owed--;
+  const arrive = bridge.arrive as RawBridge[string];
+  // The counts must not follow what a program makes of promises.
+  const count = (send: RawBridge[string]) => (json: string) => {
+    if (isFlooded) return never;
+    const { length } = json;
+    const isLarge = chars + length > most.chars;
+    if (isLarge || calls >= most.calls) {
+      isFlooded = true;
+      return arrive("[" + (isLarge ? chars + length : 0) + "]");
     }
+    calls++;
+    chars += length;
+    const answer = send(json);
+    const answered = () => {
+      calls--;
+      chars -= length;
+    };
+    apply(then, answer, [answered, answered]);
+    return answer;
   };
   for (const name of ["search", "describe", "call", "batch", "shortcut", "emit", "ui"]) {
     own[name] = count(bridge[name] as RawBridge[string]);
   }
-  const arrive = bridge.arrive as RawBridge[string];
   // The host keeps fewer characters; what is printed beyond would only travel.
   let room = 65_536;
   const push = console.log;
@@ -77,8 +102,10 @@ export default function surroundings(bridge: RawBridge): Surroundings {
     if (room <= 0) return;
     const text = apply(slice, line, [0, room]);
     room -= text.length;
-    push(text);
+    if (logs === undefined) push(text);
+    else defineProperty(logs, logs.length, lineOf(text));
   };
+  const lineOf = (value: string) => ({ __proto__: null, value, enumerable: true });
   const slice = String.prototype.slice;
   const hidden = { writable: true, configurable: true };
   defineProperty(globalThis, "connecta", { value: own, enumerable: true });
@@ -96,8 +123,17 @@ export default function surroundings(bridge: RawBridge): Surroundings {
       after: (ms, callback) => void apply(timer, undefined, [callback, ms]),
       settle(callback) {
         const rest = () => apply(turn ?? timer, undefined, [callback]);
-        if (owed > 0) apply(then, arrive("[]"), [rest, rest]);
+        if (calls > 0) apply(then, arrive("[]"), [rest, rest]);
         else rest();
+      },
+      seal() {
+        // An answer is an object, and is asked for its `then` on the way out.
+        try {
+          defineProperty(prototype, "then", sealed);
+          return true;
+        } catch {
+          return !apply(hasOwnProperty, prototype, ["then"]);
+        }
       },
       rejected() {
         const reasons: unknown[] = [];

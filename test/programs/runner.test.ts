@@ -5,7 +5,7 @@ import { Invoker } from "../../server/invoke/invoke.ts";
 import { api, tool } from "../../server/connectors/api.ts";
 import { Runner } from "../../server/programs/runner.ts";
 import { readProgram, type SourceReader } from "../../server/programs/source.ts";
-import type { Executor } from "../../server/shared/contracts.ts";
+import type { Connector, Executor, Provider } from "../../server/shared/contracts.ts";
 import { fail } from "../../server/shared/failure.ts";
 import { defaultExecuteLimits, type ExecuteLimits } from "../../server/shared/limits.ts";
 import { testScope } from "../support/scope.ts";
@@ -69,6 +69,95 @@ describe("executors of any kind", () => {
     } finally {
       vi.useRealTimers();
     }
+  });
+
+  test.each([
+    ["no answer", undefined],
+    ["null", null],
+    ["a function", () => 1],
+    ["logs that are a function", { result: '{"ok":true,"value":1}', logs: () => 1 }],
+    ["logs that are no texts", { result: '{"ok":true,"value":1}', logs: [1, null] }],
+    ["an error that is no text", { result: undefined, error: { code: "internal" } }],
+    ["a result that is no text", { result: { ok: true, value: 1 } }],
+  ])("E5: %s from a sandbox is the program's doing, and no fault of ours", async (_, answer) => {
+    const execute = (() => Promise.resolve(answer)) as unknown as Executor["execute"];
+    const { envelope } = await runner(execute).run("return 1", false, testScope());
+    expect(envelope).toEqual({
+      error: {
+        code: "program_error",
+        message: "The program tampered with its runner: it returned nothing readable.",
+        retryable: false,
+      },
+    });
+  });
+
+  test("L4: a run that says what it had under way at once ends by that budget's name", async () => {
+    const said =
+      (notice: string) =>
+      async (_code: string, [provider]: readonly Provider[]) => {
+        expect(JSON.parse(String(await provider?.fns.arrive?.(notice)))).toMatchObject({ id: 0 });
+        return { result: '{"ok":true,"value":1}' };
+      };
+    const errorOf = async (notice: string) => {
+      const { envelope } = await runner(said(notice)).run("return 1", false, testScope());
+      return "error" in envelope ? envelope.error : envelope;
+    };
+    expect(await errorOf("[0]")).toEqual({
+      code: "budget_exceeded",
+      message: "maxHostCalls: at most 256 can be under way at once.",
+      retryable: false,
+      budget: "maxHostCalls",
+      remaining: 0,
+    });
+    expect(await errorOf("[40000000]")).toEqual({
+      code: "budget_exceeded",
+      message: "maxArgumentBytes: at most 33554432 can be under way at once.",
+      retryable: false,
+      budget: "maxArgumentBytes",
+      bytes: 40_000_000,
+      maxBytes: 33_554_432,
+    });
+  });
+
+  test("L3: what a program did not wait for is kept alive until it has given back its room", async () => {
+    const deferred: Promise<unknown>[] = [];
+    let started = () => {};
+    const begun = new Promise<void>((resolve) => (started = resolve));
+    const slow: Connector = {
+      id: "slow",
+      kind: "api",
+      listTools: () =>
+        Promise.resolve({
+          ok: true,
+          value: [
+            {
+              name: "wait",
+              description: "Waits.",
+              inputSchema: { type: "object" },
+              annotations: { readOnlyHint: true },
+            },
+          ],
+        }),
+      callTool: () => (started(), never()),
+    };
+    const connectors = [slow];
+    const catalogs = new Catalogs(connectors);
+    const execute: Executor["execute"] = async (_code, [provider]) => {
+      void provider?.fns.call?.('["slow.wait"]');
+      await begun;
+      return { result: '{"ok":true,"value":1}' };
+    };
+    const runs = new Runner({
+      connectors,
+      catalogs,
+      invoker: new Invoker(catalogs),
+      executor: { execute },
+      limits: defaultExecuteLimits(),
+    });
+    await runs.run("return 1", false, testScope({ defer: (task) => void deferred.push(task) }));
+    expect(deferred.length).toBeGreaterThan(0);
+    await Promise.all(deferred);
+    expect(runs.load).toMatchObject({ bytesInFlight: 0, waitingCalls: 0 });
   });
 
   test("L3: every call of a run that is over is told that it is, and makes no host call", async () => {

@@ -2,6 +2,7 @@ import { DynamicWorkerExecutor } from "@cloudflare/codemode";
 import { type RequestContext, storageActivity, type Connecta } from "../../server/index.ts";
 import { durableStorage, type StorageNamespace } from "../../server/worker/index.ts";
 import { createDeployment, type DeploymentName } from "../suites/executor/deployment.ts";
+import { bare } from "./bare.ts";
 import { naive } from "./naive.ts";
 import { createShared } from "./shared.ts";
 
@@ -22,6 +23,7 @@ export default {
   fetch(request: Request, env: Bindings, context: Required<RequestContext>): Promise<Response> {
     const name = request.headers.get("x-deployment") ?? "";
     if (name === "naive") return naive(request);
+    if (name === "bare") return bare(new DynamicWorkerExecutor({ loader: env.LOADER }), request);
     const deployment = made.get(name) ?? create(name, env);
     made.set(name, deployment);
     return deployment.fetch(request, { waitUntil: (task) => context.waitUntil(task) });

@@ -237,6 +237,18 @@ const NEIGHBOURS: readonly Case[] = [
     })),
   },
   {
+    clauses: ["L4", "L1"],
+    title: "a flood of host calls ends the run by the budget's name",
+    code: `const calls = Array.from({ length: 300 }, () => connecta.search({}).catch(() => "refused"));
+      return (await Promise.all(calls)).length`,
+    check: fails({
+      code: "budget_exceeded",
+      message: "maxHostCalls: at most 256 can be under way at once.",
+      budget: "maxHostCalls",
+      remaining: 0,
+    }),
+  },
+  {
     clauses: ["L4"],
     title: "a native call without end is ended from outside, and who shared its process is told",
     needs: "cpu",
