@@ -152,7 +152,14 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     log,
   });
   return {
-    fetch: (request, context = {}) => kept(async () => routes.fetch(request, context), context),
+    fetch: (request, context = {}) => {
+      // Platforms' own contexts know their methods on themselves alone.
+      const waitUntil = (task: Promise<unknown>) => context.waitUntil?.(task);
+      const answer = (async () => routes.fetch(request, { waitUntil }))();
+      // A caller that leaves takes nothing along that others wait for, or that is done only once.
+      waitUntil(answer.catch(() => undefined));
+      return answer;
+    },
     connection: mcp.connection,
     activity,
     authenticate: ready.authenticate,
@@ -169,13 +176,6 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       await storage?.close?.();
     },
   };
-}
-
-/** A caller that leaves takes nothing along that others wait for, or that is done only once. */
-function kept(work: () => Promise<Response>, context: RequestContext): Promise<Response> {
-  const answer = work();
-  context.waitUntil?.(answer.catch(() => undefined));
-  return answer;
 }
 
 /** Connectors say goodbye over connections that are there until they have. */

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { api, type ConnectaConfig, type Executor } from "../../server/index.ts";
+import { api, createConnecta, type ConnectaConfig, type Executor } from "../../server/index.ts";
 import { serve } from "../../server/worker/handler.ts";
 import { callTool } from "../support/gateway.ts";
 
@@ -39,6 +39,26 @@ test("every call is kept alive behind its answer, and can end what it began", as
   await callTool({ fetch }, "call_tool", { address: "crm.hello" });
   expect(kept.length).toBeGreaterThan(0);
   await expect(Promise.all(kept)).resolves.toBeDefined();
+});
+
+test("the platform's own context serves as it is, whose methods work on nothing else", async () => {
+  class Context {
+    readonly #kept: Promise<unknown>[] = [];
+    waitUntil(task: Promise<unknown>): void {
+      this.#kept.push(task);
+    }
+    get count(): number {
+      return this.#kept.length;
+    }
+  }
+  const { waitUntil } = new Context();
+  expect(() => waitUntil(Promise.resolve())).toThrow(TypeError);
+  const context = new Context();
+  const deployment = createConnecta({ connectors: [crm], executor });
+  const fetch = (request: Request) => deployment.fetch(request, context);
+  const answer = await callTool({ fetch }, "call_tool", { address: "crm.hello" });
+  expect(answer.structuredContent).toEqual({ ok: true, data: "hello" });
+  expect(context.count).toBeGreaterThan(0);
 });
 
 test("a mistake in the config fails the request, in words for the log", async () => {

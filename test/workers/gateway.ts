@@ -26,7 +26,8 @@ export default {
     if (name === "bare") return bare(new DynamicWorkerExecutor({ loader: env.LOADER }), request);
     const deployment = made.get(name) ?? create(name, env);
     made.set(name, deployment);
-    return deployment.fetch(request, { waitUntil: (task) => context.waitUntil(task) });
+    // As the platform gave it: its methods work on nothing else.
+    return deployment.fetch(request, context);
   },
 };
 
