@@ -9,6 +9,9 @@ export type WriteEvents = (events: readonly ActivityEvent[]) => Promise<Outcome<
 /** After this time whoever began a batch is gone, and its write with it. */
 const PATIENCE_MS = 2 * LIMITS.storageTimeoutMs.value;
 
+/** After this time a write that took too long ended without a word, as work does with its request. */
+const GONE_MS = 60_000;
+
 /** Events of one batch on their way. */
 interface Batch {
   readonly outcome: Promise<Outcome<void>>;
@@ -28,8 +31,8 @@ export class Batches {
   #waiting: ActivityEvent[] = [];
   #next: Batch | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  /** Whether a write that took too long is still under way. */
-  #isStuck = false;
+  /** Since when a write that took too long is under way, on the clock of timers. */
+  #stuckSince = Number.NEGATIVE_INFINITY;
 
   /** @param delayMs how long a batch waits for more, in milliseconds */
   constructor(write: WriteEvents, delayMs: number) {
@@ -76,17 +79,21 @@ export class Batches {
   async #inTime(events: readonly ActivityEvent[]): Promise<Outcome<void>> {
     const timeoutMs = LIMITS.storageTimeoutMs.value;
     const slow = fail("unavailable", `A write takes over ${timeoutMs} ms.`);
-    if (this.#isStuck) return slow;
+    if (performance.now() - this.#stuckSince < GONE_MS) return slow;
+    let stuckSince: number | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise<Outcome<void>>((resolve) => {
       timer = setTimeout(() => {
-        this.#isStuck = true;
+        this.#stuckSince = stuckSince = performance.now();
         resolve(slow);
       }, timeoutMs);
     });
     const written = this.#write(events)
       .catch(() => fail("unavailable", "A write failed without saying why."))
-      .finally(() => (this.#isStuck = false));
+      .finally(() => {
+        // A later one may be stuck by now.
+        if (stuckSince === this.#stuckSince) this.#stuckSince = Number.NEGATIVE_INFINITY;
+      });
     const outcome = await Promise.race([written, late]);
     clearTimeout(timer);
     return outcome;

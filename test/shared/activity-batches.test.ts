@@ -81,6 +81,21 @@ test("a write that hangs is given up, and no other is begun beside it until it e
   expect(sizes(write)).toEqual([1, 1]);
 });
 
+test("a write that ended without a word is not waited for in the end", async () => {
+  const write = writer().mockImplementationOnce(() => new Promise(() => {}));
+  const batches = new Batches(write, 1);
+  void batches.add(activityEvent());
+  await vi.advanceTimersByTimeAsync(2_001);
+  await vi.advanceTimersByTimeAsync(59_998);
+  const before = batches.add(activityEvent());
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await before).toMatchObject({ failure: { code: "unavailable" } });
+  const after = batches.add(activityEvent());
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await after).toEqual(ok(undefined));
+  expect(sizes(write)).toEqual([1, 1]);
+});
+
 test("who comes after one that is gone begins a batch, and what that one left is written", async () => {
   const write = writer();
   const batches = new Batches(write, 10);
