@@ -54,6 +54,9 @@ const MIN_TTL_S = 60;
 /** What is kept for longer is kept without an end of the platform's. */
 const MAX_TTL_S = 10 * 365 * 24 * 3_600;
 
+/** So long the platform keeps work alive behind an answer: until then a slow write is not gone. */
+const LONGEST_WRITE_MS = 30_000;
+
 /**
  * A store in a namespace of Workers KV. Writes come to other places within a minute, one key takes
  * one write a second, and comparing and setting holds within one isolate alone: good for what is
@@ -142,7 +145,8 @@ class KvStorage implements Storage {
   /** One after the other writes a key, as far as one isolate can see to it. */
   async #alone<T>(key: string, work: () => Promise<T>): Promise<T> {
     const { value: waitMs } = LIMITS.storageTimeoutMs;
-    const bounds = { active: 1, queued: LIMITS.storageListKeys.value, waitMs, heldMs: waitMs };
+    const queued = LIMITS.storageListKeys.value;
+    const bounds = { active: 1, queued, waitMs, heldMs: LONGEST_WRITE_MS };
     const permits = this.#writing.get(key) ?? new Permits(bounds);
     this.#writing.set(key, permits);
     const admission = await permits.acquire();
