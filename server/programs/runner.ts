@@ -83,8 +83,9 @@ const inScope = (name: string, value: string): string =>
 
 /** What makes of a sandbox the surroundings of programs. */
 function prelude(config: GuestConfig, most: string): string {
-  const bridge = `(${directSource})(connecta,${inScope("__dispatchers", "__dispatchers.connecta")})`;
-  const around = `(${surroundingsSource})(${bridge},${most},${inScope("__logs", "__logs")})`;
+  const direct = `(${directSource})(${inScope("__dispatchers", "__dispatchers.connecta")})`;
+  const lent = `connecta,${direct},${most},${inScope("__logs", "__logs")}`;
+  const around = `(${surroundingsSource})(${lent})`;
   const given = [around, `(${positionSource})()`, JSON.stringify(config)].join();
   return `globalThis.$connecta=(${guestSource})(${given});`;
 }

@@ -1,3 +1,4 @@
+import type { Send } from "./direct.ts";
 import type { UnderWay } from "./flood.ts";
 import type { RawBridge } from "./guest.ts";
 
@@ -23,11 +24,13 @@ export interface Surroundings {
  * nothing to hide. Any other is a whole runtime: its bridge is copied to a plain global object, its
  * console cut down, and what no program may reach is removed when the program starts, not before:
  * the executor's own code still needs a timer once it has called the program.
+ * @param direct a way to the host past the executor's own code, where there is one
  * @param most what may be under way at once: nobody else bounds it here
  * @param logs the executor's own list of printed lines, where it has that in scope
  */
 export default function surroundings(
   bridge: RawBridge,
+  direct: Send | undefined,
   most: UnderWay,
   logs: string[] | undefined,
 ): Surroundings {
@@ -72,28 +75,30 @@ export default function surroundings(
   let isFlooded = false;
   const never = new Promise<never>(() => {});
   const own: RawBridge = {};
-  const arrive = bridge.arrive as RawBridge[string];
+  const indirect: Send = (name, json, ended) => {
+    const answer = (bridge[name] as RawBridge[string])(json) as Promise<string>;
+    apply(then, answer, [ended, ended]);
+    return answer;
+  };
+  const send = direct ?? indirect;
   // The counts must not follow what a program makes of promises.
-  const count = (send: RawBridge[string]) => (json: string) => {
+  const counted = (name: string) => (json: string) => {
     if (isFlooded) return never;
     const { length } = json;
     const isLarge = chars + length > most.chars;
     if (isLarge || calls >= most.calls) {
       isFlooded = true;
-      return arrive("[" + (isLarge ? chars + length : 0) + "]");
+      return send("arrive", "[" + (isLarge ? chars + length : 0) + "]", () => {});
     }
     calls++;
     chars += length;
-    const answer = send(json);
-    const answered = () => {
+    return send(name, json, () => {
       calls--;
       chars -= length;
-    };
-    apply(then, answer, [answered, answered]);
-    return answer;
+    });
   };
   for (const name of ["search", "describe", "call", "batch", "shortcut", "emit", "ui"]) {
-    own[name] = count(bridge[name] as RawBridge[string]);
+    own[name] = counted(name);
   }
   // The host keeps fewer characters; what is printed beyond would only travel.
   let room = 65_536;
@@ -123,7 +128,7 @@ export default function surroundings(
       after: (ms, callback) => void apply(timer, undefined, [callback, ms]),
       settle(callback) {
         const rest = () => apply(turn ?? timer, undefined, [callback]);
-        if (calls > 0) apply(then, arrive("[]"), [rest, rest]);
+        if (calls > 0) void send("arrive", "[]", rest);
         else rest();
       },
       seal() {

@@ -21,8 +21,8 @@ export async function nameOf(root: string, key: string): Promise<string> {
 
 /** What the names of all keys with a prefix begin with; other names may begin so too. */
 export function nameStart(root: string, prefix: string): string {
-  // A longer beginning may have been cut before its last character.
-  return root + clampUtf8(prefix, BEGINNING_BYTES - 4);
+  // A longer beginning may have been cut before its last character, and some end at a zero one.
+  return root + clampUtf8(prefix.split("\0", 1)[0] ?? "", BEGINNING_BYTES - 4);
 }
 
 /** The key of a name, unless it is a long one that stands above its value. */

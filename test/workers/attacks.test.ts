@@ -1,5 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { answers, eventually, fails, succeeds, type Check } from "../suites/executor/case.ts";
+import {
+  answers,
+  errorOf,
+  eventually,
+  fails,
+  succeeds,
+  type Check,
+} from "../suites/executor/case.ts";
 import { gateway, send } from "./support.ts";
 
 /** What the executor alone makes of a program, beside what its host function was given. */
@@ -107,6 +114,19 @@ describe("E5: a program that turns on what its sandbox is made of", () => {
   test("that cannot be kept out of its own answer has none until its time is up", async () => {
     const code = replaced("resolve({ error: { code: 'internal' } })", true);
     fails({ code: "executor_timeout" })(await gateway("brief").run(code));
+  });
+
+  test.each([
+    ["constructor", "Promise.prototype, 'constructor'"],
+    ["species", "Promise, Symbol.species"],
+  ])("whose promises have a %s that throws is told what it did, and at once", async (_, place) => {
+    const code = `Object.defineProperty(${place}, { get() { throw new Error("mine") } });
+      return await crm.echo()`;
+    const error = errorOf(await gateway("default").run(code));
+    expect(error).toMatchObject({
+      code: "program_error",
+      message: expect.stringContaining("mine"),
+    });
   });
 
   test("that gives all objects what a descriptor would inherit still logs and answers", async () => {

@@ -130,12 +130,13 @@ function forgets(store: Make, clock: { time: number }): void {
 function lists(store: Make): void {
   test("lists keys by their beginning, letter by letter: no character stands for another", async () => {
     const one = await store();
-    const keys = ["a%b", "a_b", "aXb", "A%b", "a", "ab", "a*", "b"];
+    const keys = ["a%b", "a_b", "aXb", "A%b", "a", "ab", "a*", "a\0b", "b"];
     for (const key of keys) valueOf(await one.set(key, key));
     expect(valueOf(await one.list("a%"))).toEqual(["a%b"]);
     expect(valueOf(await one.list("a_"))).toEqual(["a_b"]);
     expect(valueOf(await one.list("a*"))).toEqual(["a*"]);
-    expect(valueOf(await one.list("a"))).toEqual(["a", "a%b", "a*", "aXb", "a_b", "ab"]);
+    expect(valueOf(await one.list("a\0"))).toEqual(["a\0b"]);
+    expect(valueOf(await one.list("a"))).toEqual(["a", "a\0b", "a%b", "a*", "aXb", "a_b", "ab"]);
     expect(valueOf(await one.list("c"))).toEqual([]);
   });
 
