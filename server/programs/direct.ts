@@ -24,12 +24,15 @@ export default function direct(stub: Stub | undefined): Send | undefined {
   const ErrorClass = Error;
   // Read once: a getter of all objects would be asked for it, and given the stub.
   const { call } = stub;
+  // Who asks on and on a host that is gone would never let go of the processor.
+  let patience = 16;
 
   return (name, json, ended) =>
     new PromiseClass<string>((resolve, reject) => {
       const refuse = () => {
         ended();
-        reject(new ErrorClass("The host gave no answer to connecta." + name + "."));
+        if (patience-- > 0)
+          reject(new ErrorClass("The host gave no answer to connecta." + name + "."));
       };
       const read = (answer: unknown) => {
         const data: unknown = typeof answer === "string" ? parse(answer) : undefined;

@@ -72,8 +72,10 @@ export default function surroundings(
 
   let calls = 0;
   let chars = 0;
-  let isFlooded = false;
-  const never = new Promise<never>(() => {});
+  let asked = 0;
+  let isOver = false;
+  const PromiseClass = Promise;
+  const never = new PromiseClass<never>(() => {});
   const own: RawBridge = {};
   const indirect: Send = (name, json, ended) => {
     const answer = (bridge[name] as RawBridge[string])(json) as Promise<string>;
@@ -83,18 +85,23 @@ export default function surroundings(
   const send = direct ?? indirect;
   // The counts must not follow what a program makes of promises.
   const counted = (name: string) => (json: string) => {
-    if (isFlooded) return never;
+    if (isOver) return never;
     const { length } = json;
     const isLarge = chars + length > most.chars;
     if (isLarge || calls >= most.calls) {
-      isFlooded = true;
+      isOver = true;
       return send("arrive", "[" + (isLarge ? chars + length : 0) + "]", () => {});
     }
     calls++;
     chars += length;
-    return send(name, json, () => {
+    const ended = () => {
       calls--;
       chars -= length;
+    };
+    if (asked++ < most.calls) return send(name, json, ended);
+    // Refusals that come at once would leave no turn to any timer, be it of this run or of another.
+    return new PromiseClass<string>((resolve) => {
+      apply(timer, undefined, [() => resolve(send(name, json, ended)), calls]);
     });
   };
   for (const name of ["search", "describe", "call", "batch", "shortcut", "emit", "ui"]) {
@@ -132,6 +139,7 @@ export default function surroundings(
         else rest();
       },
       seal() {
+        isOver = true;
         // An answer is an object, and is asked for its `then` on the way out.
         try {
           defineProperty(prototype, "then", sealed);

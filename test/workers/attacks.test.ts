@@ -180,3 +180,23 @@ describe("L4: a flood of large arguments", () => {
     await eventually(bytesInFlight, (bytes) => bytes === 0);
   });
 });
+
+describe("L3, L4: a program that asks its host on and on", () => {
+  test("ends at its deadline, whatever it makes of refusals, and others are served meanwhile", async () => {
+    const { run } = gateway("brief");
+    const asking = run("for (;;) await crm.echo().catch(() => {})");
+    const other = gateway("default").run("return (await crm.echo({ a: 1 })).a");
+    answers(1)(await other);
+    fails({ code: "executor_timeout" })(await asking);
+  });
+
+  test("does not go on behind its answer", async () => {
+    const { run } = gateway("default");
+    const code = `const ask = async () => { for (;;) await crm.echo().catch(() => {}) };
+      void ask();
+      return 1`;
+    const { structuredContent } = await run(code);
+    expect(structuredContent).toMatchObject({ result: 1 });
+    answers(2)(await run("return 2"));
+  });
+});
