@@ -1,7 +1,14 @@
 import { DynamicWorkerExecutor } from "@cloudflare/codemode";
-import { type RequestContext, storageActivity, type Connecta } from "../../server/index.ts";
+import {
+  api,
+  createConnecta,
+  storageActivity,
+  type Connecta,
+  type RequestContext,
+} from "../../server/index.ts";
 import { durableStorage, type StorageNamespace } from "../../server/worker/index.ts";
 import { createDeployment, type DeploymentName } from "../suites/executor/deployment.ts";
+import { connectors } from "../../verify/hostile/programs/connectors.mjs";
 import { bare } from "./bare.ts";
 import { naive } from "./naive.ts";
 import { createShared } from "./shared.ts";
@@ -33,6 +40,10 @@ export default {
 
 function create(name: string, env: Bindings): Connecta {
   const executor = new DynamicWorkerExecutor({ loader: env.LOADER });
+  if (name === "hostile") {
+    const execute = { timeoutMs: 2_000 };
+    return createConnecta({ connectors: connectors(api), executor, execute, log: () => undefined });
+  }
   if (!name.startsWith("shared")) return createDeployment(name as DeploymentName, executor);
   const storage = durableStorage({ namespace: env.STORE, name });
   return createShared({ executor, storage, activity: storageActivity({ storage, flushMs: 0 }) });
