@@ -152,14 +152,7 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
     log,
   });
   return {
-    fetch: (request, context = {}) => {
-      // Platforms' own contexts know their methods on themselves alone.
-      const waitUntil = (task: Promise<unknown>) => context.waitUntil?.(task);
-      const answer = (async () => routes.fetch(request, { waitUntil }))();
-      // A caller that leaves takes nothing along that others wait for, or that is done only once.
-      waitUntil(answer.catch(() => undefined));
-      return answer;
-    },
+    fetch: lastingFetch((request, context) => routes.fetch(request, context)),
     connection: mcp.connection,
     activity,
     authenticate: ready.authenticate,
@@ -175,6 +168,19 @@ export function createConnecta(config: ConnectaConfig, lent: Lent = {}): Connect
       await recorder.close();
       await storage?.close?.();
     },
+  };
+}
+
+/** A caller that leaves takes nothing along that others wait for, or that is done only once. */
+function lastingFetch(
+  work: (request: Request, context: RequestContext) => Response | Promise<Response>,
+): Connecta["fetch"] {
+  return (request, context = {}) => {
+    // Platforms' own contexts know their methods on themselves alone.
+    const waitUntil = (task: Promise<unknown>) => context.waitUntil?.(task);
+    const answer = (async () => work(request, { waitUntil }))();
+    waitUntil(answer.catch(() => undefined));
+    return answer;
   };
 }
 
