@@ -1,6 +1,7 @@
 import { html, raw } from "hono/html";
 import { clampUtf8 } from "../../shared/text.ts";
 import followSource from "./follow.ts?travel";
+import palette from "./palette.css?raw";
 import pageStyle from "./page.css?raw";
 import partsStyle from "./parts.css?raw";
 
@@ -34,7 +35,7 @@ export const PAGES = {
 } as const;
 
 const SCRIPT = `(${followSource})()`;
-const style = pageStyle + partsStyle;
+const style = palette + pageStyle + partsStyle;
 const MAX_TEXT_BYTES = 500;
 
 /** The policy of every page: the one script and the one style that we wrote, and forms to us. */
