@@ -6,6 +6,7 @@ import { go, signedIn } from "./operator/person.ts";
 import * as results from "./shell/results.ts";
 import { Stage } from "./shell/stage.ts";
 import { launchChromium } from "./support/chromium.ts";
+import { bearer, post } from "./support/messages.ts";
 import { appears } from "./support/page.ts";
 
 let stage: Stage;
@@ -61,19 +62,10 @@ const read = (inner: Frame): Promise<unknown> =>
 
 /** What a host does for a view: the call as whoever it now speaks for. */
 async function passOn(url: string, token: string | undefined, params: unknown) {
-  const response = await fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: {
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-11-25",
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-  });
-  if (response.status !== 200) throw new Error(`HTTP ${response.status}`);
-  const text = await response.text();
-  return (JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as { result: unknown }).result;
+  const headers = bearer(token);
+  const { status, text } = await post(url, "tools/call", params, { headers });
+  if (status !== 200) throw new Error(`HTTP ${status}`);
+  return (JSON.parse(text) as { result: unknown }).result;
 }
 
 /** A view in the real shell, and the operator's page beside it, signed in and with tokens made. */

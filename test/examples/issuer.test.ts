@@ -14,6 +14,7 @@ import { afterEach, describe, expect, test } from "vitest";
 import { api, memoryStorage, type ConnectaConfig } from "../../server/index.ts";
 import { serve } from "../../examples/issuer/deployment.mjs";
 import { CALLBACK, SigningIn } from "../../verify/sign-in/host.ts";
+import { bearer, post } from "../../verify/support/messages.ts";
 import { Browsing } from "./browsing.ts";
 
 const PASSPHRASE = "correct horse battery staple";
@@ -92,19 +93,8 @@ const renewAt = (url: string, token = "", clientId = "") =>
     }),
   });
 
-const statusOf = async (url: string, token?: string) => {
-  const response = await fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
-  });
-  await response.text();
-  return response.status;
-};
+const statusOf = async (url: string, token?: string) =>
+  (await post(url, "tools/list", {}, { headers: bearer(token) })).status;
 
 describe("one person's own issuer", () => {
   test.each(Object.keys(GENERATIONS) as (keyof typeof GENERATIONS)[])(

@@ -10,6 +10,7 @@ import { api, memoryStorage, remoteMcp, type Connector, type Storage } from "../
 import { readConfig } from "../../server/config.ts";
 import { listen, type Listening } from "../../server/node/listen.ts";
 import { quickjsExecutor } from "../../server/sandbox/pool.ts";
+import { post } from "../../verify/support/messages.ts";
 import {
   fakeServer,
   modern,
@@ -246,19 +247,11 @@ test.runIf(process.platform === "linux")(
 
 /** Goes the person's way; code and state become secrets, also where they were tried in vain. */
 async function comeBackTo(server: Listening, told: Told, secrets: string[]): Promise<void> {
-  const asked = await fetch(`${server.url}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "authorize_connector", arguments: { connector: "person" } },
-    }),
+  const { text } = await post(server.url, "tools/call", {
+    name: "authorize_connector",
+    arguments: { connector: "person" },
   });
-  const url = /"url":"([^"]+)"/.exec(
-    /"structuredContent":.*/.exec(await asked.text())?.[0] ?? "",
-  )?.[1];
+  const url = /"url":"([^"]+)"/.exec(/"structuredContent":.*/.exec(text)?.[0] ?? "")?.[1];
   const back = await visit(url ?? "", `${server.url}/oauth/callback/`);
   secrets.push(back.searchParams.get("code") ?? "", back.searchParams.get("state") ?? "");
   for (const tamper of [

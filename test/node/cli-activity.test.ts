@@ -1,81 +1,40 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { ActivityEvent } from "../../server/index.ts";
+import { commandFolder, CONNECTA, CONNECTA_NODE } from "../support/command.ts";
 import { callTool } from "../support/gateway.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
-const dist = (name: string) => new URL(`../../dist/server/${name}.js`, import.meta.url).href;
-
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "connecta-activity-cli-"));
-  write("kept.mjs", config(`activity: fileActivity({ file: ${JSON.stringify(path("a.jsonl"))} })`));
-  write(
-    "stored.mjs",
-    config(`activity: storageActivity({ flushMs: 1,
-      storage: sqliteStorage({ file: ${JSON.stringify(path("a.db"))} }) })`),
-  );
-  write("volatile.mjs", config(""));
-  write("bounded.mjs", config("activity: memoryActivity({ events: 5 })"));
-  write("none.mjs", config("activity: false"));
-  write("spoilt.mjs", config(`activity: fileActivity({ file: ${JSON.stringify(folder)} })`));
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
+const { folder, write, start, run } = commandFolder();
 const path = (name: string) => join(folder, name);
-const write = (name: string, text: string) => writeFileSync(path(name), text);
 
 /** A deployment of two connectors and an option. */
 function config(option: string): string {
-  return `import { api, memoryActivity, storageActivity } from "${dist("index")}";
-    import { fileActivity, sqliteStorage } from "${dist("node")}";
+  return `import { api, memoryActivity, storageActivity } from "${CONNECTA}";
+    import { fileActivity, sqliteStorage } from "${CONNECTA_NODE}";
     const tools = { read: { description: "Read.", inputSchema: { type: "object" },
       annotations: { readOnlyHint: true }, handler: ({ fail }) => { if (fail) throw new Error("x"); return 1 } } };
     export default { log: () => {}, connectors: [api({ id: "crm", tools }), api({ id: "desk", tools })],
       ${option} };`;
 }
 
-const children = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of children) child.kill("SIGKILL");
-  children.clear();
-});
-
-function start(...args: string[]) {
-  const child = spawn(process.execPath, [BIN, ...args], { cwd: folder });
-  children.add(child);
-  const said = { stdout: "", stderr: "" };
-  const waiting = new Set<() => void>();
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  child.stdout.on("data", (data: Buffer) => {
-    said.stdout += String(data);
-    for (const look of waiting) look();
-  });
-  child.stderr.on("data", (data: Buffer) => (said.stderr += String(data)));
-  /** Resolves when stdout matches. */
-  const says = (pattern: RegExp) =>
-    new Promise<RegExpExecArray>((resolve, reject) => {
-      const look = () => {
-        const match = pattern.exec(said.stdout);
-        if (match) resolve(match);
-      };
-      waiting.add(look);
-      look();
-      void ended.then(() => reject(new Error(`ended: ${said.stdout}${said.stderr}`)));
-    });
-  return { child, ended, says, said };
-}
+write("kept.mjs", config(`activity: fileActivity({ file: ${JSON.stringify(path("a.jsonl"))} })`));
+write(
+  "stored.mjs",
+  config(`activity: storageActivity({ flushMs: 1,
+      storage: sqliteStorage({ file: ${JSON.stringify(path("a.db"))} }) })`),
+);
+write("volatile.mjs", config(""));
+write("bounded.mjs", config("activity: memoryActivity({ events: 5 })"));
+write("none.mjs", config("activity: false"));
+write("spoilt.mjs", config(`activity: fileActivity({ file: ${JSON.stringify(folder)} })`));
 
 /** A running server, called as clients call it. */
 async function serve(name: string) {
-  const server = start("serve", "--config", name, "--port", "0");
-  const [, url = ""] = await server.says(/^listening (\S+)$/m);
+  const server = start(["serve", "--config", name, "--port", "0"]);
+  const url = await server.listening();
   const connecta = {
     fetch: async (request: Request) => {
       const headers = new Headers(request.headers);
@@ -84,14 +43,14 @@ async function serve(name: string) {
     },
   };
   const call = (address: string, args = {}) => callTool(connecta, "call_tool", { address, args });
-  const run = (code: string) => callTool(connecta, "execute_code", { code });
-  return { ...server, call, run };
+  const execute = (code: string) => callTool(connecta, "execute_code", { code });
+  return { ...server, call, execute };
 }
 
 async function activity(...args: string[]): Promise<string> {
-  const { ended, said } = start("activity", ...args);
-  expect({ code: await ended, stderr: said.stderr }).toEqual({ code: 0, stderr: "" });
-  return said.stdout;
+  const { stdout, ...rest } = await run(["activity", ...args]);
+  expect(rest).toEqual({ code: 0, stderr: "" });
+  return stdout;
 }
 
 const events = (text: string) =>
@@ -105,7 +64,7 @@ describe("connecta activity", () => {
     const server = await serve("kept.mjs");
     await server.call("crm.read");
     await server.call("crm.reed");
-    await server.run("return desk.read({ fail: true })");
+    await server.execute("return desk.read({ fail: true })");
     await expect
       .poll(() => activity("--config", "kept.mjs").then((text) => text.split("\n").length), {
         timeout: 30_000,
@@ -147,36 +106,28 @@ describe("connecta activity", () => {
 
   test("--follow goes on with what comes, until it is ended; a stopped server loses nothing", async () => {
     const server = await serve("kept.mjs");
-    const following = start(
-      "activity",
-      "--config",
-      "kept.mjs",
-      "--follow",
-      "--json",
-      "--limit",
-      "1",
-    );
-    await following.says(/desk\.read/);
+    const following = start("activity --config kept.mjs --follow --json --limit 1".split(" "));
+    await following.said(/desk\.read/);
     await server.call("crm.read", { n: 1 });
-    await following.says(/crm\.read/);
+    await following.said(/crm\.read/);
     await server.call("crm.gone");
     server.child.kill("SIGTERM");
-    expect(await server.ended).toBe(0);
-    await following.says(/crm\.gone/);
+    expect((await server.ended).code).toBe(0);
+    await following.said(/crm\.gone/);
     following.child.kill("SIGINT");
-    expect(await following.ended).toBe(0);
-    const addresses = events(following.said.stdout).map(({ address }) => address);
+    const { code, stdout } = await following.ended;
+    expect(code).toBe(0);
+    const addresses = events(stdout).map(({ address }) => address);
     expect(addresses).toEqual(["desk.read", "crm.read", "crm.gone"]);
   });
 
   test("--follow ends quietly when nobody reads any more", async () => {
     const server = await serve("kept.mjs");
-    const following = start("activity", "--config", "kept.mjs", "--follow");
-    await following.says(/crm\.gone/);
+    const following = start(["activity", "--config", "kept.mjs", "--follow"]);
+    await following.said(/crm\.gone/);
     following.child.stdout.destroy();
     await server.call("crm.read");
-    expect(await following.ended).toBe(0);
-    expect(following.said.stderr).toBe("");
+    expect(await following.ended).toMatchObject({ code: 0, stderr: "" });
   });
 
   test("a store of keys in an SQLite file is read beside the server that writes it", async () => {
@@ -197,16 +148,15 @@ describe("connecta activity", () => {
     [["kept.mjs", "crm"], "connecta: connecta activity: too many arguments"],
     [["kept.mjs", "--port", "1"], "connecta: connecta activity takes no --port"],
   ])("%j is one line and exit code 1", async ([file = "", ...args], line) => {
-    const { ended, said } = start("activity", "--config", file, ...args);
-    expect(await ended).toBe(1);
-    expect(said.stdout).toBe("");
-    expect(said.stderr.split("\n")).toEqual([expect.stringContaining(line), ""]);
+    const { code, stdout, stderr } = await run(["activity", "--config", file, ...args]);
+    expect([code, stdout]).toEqual([1, ""]);
+    expect(stderr.split("\n")).toEqual([expect.stringContaining(line), ""]);
   });
 
   test("a store that cannot be read is one line that names it", async () => {
-    const { ended, said } = start("activity", "--config", "spoilt.mjs");
-    expect(await ended).toBe(1);
-    expect(said.stderr).toBe(`connecta: ${folder} cannot be read: EISDIR.\n`);
+    const { code, stderr } = await run(["activity", "--config", "spoilt.mjs"]);
+    expect(code).toBe(1);
+    expect(stderr).toBe(`connecta: ${folder} cannot be read: EISDIR.\n`);
   });
 
   test("what has recorded nothing yet prints nothing, and makes no file", async () => {

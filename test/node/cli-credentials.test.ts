@@ -1,25 +1,20 @@
-import { spawn } from "node:child_process";
 import { EventEmitter } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { askHidden } from "../../server/node/hidden-input.ts";
+import { post } from "../../verify/support/messages.ts";
+import { commandFolder, CONNECTA, CONNECTA_NODE } from "../support/command.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
-const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
-const dist = (name: string) => new URL(`../../dist/server/${name}.js`, import.meta.url).href;
 const SECRET = "sk-correct-horse-battery-staple";
-const [KEY, OTHER_KEY] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64"));
+const [KEY = "", OTHER_KEY = ""] = [1, 2].map((byte) => Buffer.alloc(32, byte).toString("base64"));
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "connecta-credentials-"));
-  const config = `
-    import { api, remoteMcp } from "${dist("index")}";
-    import { sqliteStorage } from "${dist("node")}";
+const command = commandFolder({
+  "connecta.config.mjs": `
+    import { api, remoteMcp } from "${CONNECTA}";
+    import { sqliteStorage } from "${CONNECTA_NODE}";
     const whoami = { description: "Who.", inputSchema: { type: "object" },
       annotations: { readOnlyHint: true }, handler: (_, { credential }) => credential.token.length };
     export default {
@@ -30,60 +25,26 @@ beforeAll(() => {
         remoteMcp({ id: "web", url: "https://mcp.example/mcp", auth: "oauth" }),
         api({ id: "free", tools: {} }),
       ],
-    };`;
-  writeFileSync(join(folder, "connecta.config.mjs"), config);
-  writeFileSync(join(folder, "none.mjs"), "export default { connectors: [] };");
+    };`,
+  "none.mjs": "export default { connectors: [] };",
 });
-afterAll(() => rmSync(folder, { recursive: true }));
-
-interface Ran {
-  readonly code: number | null;
-  readonly out: string;
-  readonly err: string;
-}
 
 /** Runs one command with something piped into it. */
-function run(words: string, piped = "", env: NodeJS.ProcessEnv = {}): Promise<Ran> {
-  const child = spawn(process.execPath, [BIN, ...words.split(" ")], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, CONNECTA_VAULT_KEY: KEY, ...env },
-  });
-  let [out, err] = ["", ""];
-  child.stdout.on("data", (data: Buffer) => (out += String(data)));
-  child.stderr.on("data", (data: Buffer) => (err += String(data)));
-  child.stdin.on("error", () => undefined);
-  child.stdin.end(piped);
-  return new Promise((resolve) => child.on("close", (code) => resolve({ code, out, err })));
-}
+const run = (words: string, stdin = "", env: Readonly<Record<string, string>> = {}) =>
+  command.run(words.split(" "), { stdin, env: { CONNECTA_VAULT_KEY: KEY, ...env } });
 
 /** Starts the server, and calls one tool of it as often as wanted. */
 async function serving() {
-  const child = spawn(process.execPath, [BIN, "serve", "--port", "0"], {
-    cwd: folder,
-    env: { PATH: process.env.PATH, CONNECTA_VAULT_KEY: KEY },
-  });
-  const url = await new Promise<string>((resolve) => {
-    child.stdout.on("data", (data: Buffer) => {
-      resolve(/^listening (\S+)$/m.exec(String(data))?.[1] ?? "");
-    });
-  });
+  const server = command.start(["serve", "--port", "0"], { env: { CONNECTA_VAULT_KEY: KEY } });
+  const url = await server.listening();
   const call = async () => {
     const params = { name: "call_tool", arguments: { address: "crm.whoami" } };
-    const response = await fetch(`${url}/mcp`, {
-      method: "POST",
-      headers: {
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-    });
-    return response.text();
+    return (await post(url, "tools/call", params)).text;
   };
-  const stop = () =>
-    new Promise((resolve) => {
-      child.on("close", resolve);
-      child.kill("SIGTERM");
-    });
+  const stop = () => {
+    server.child.kill("SIGTERM");
+    return server.ended;
+  };
   return { call, stop };
 }
 
@@ -93,19 +54,19 @@ describe("connecta credentials", () => {
     expect(await call()).toContain("auth_required");
     expect(await run("credentials set crm", `${SECRET}\n`)).toEqual({
       code: 0,
-      out: "crm: token set.\n",
-      err: "",
+      stdout: "crm: token set.\n",
+      stderr: "",
     });
     expect(await call()).toContain(`"data":${SECRET.length}`);
-    expect((await run("credentials list")).out).toBe(
+    expect((await run("credentials list")).stdout).toBe(
       "crm:\n  token  set …aple  API token\n" +
         "two:\n  user  missing  User\n  token  missing  Token\n" +
         "web: missing\n",
     );
-    expect((await run("credentials test crm")).out).toBe(
+    expect((await run("credentials test crm")).stdout).toBe(
       "crm has its credential, and no way to try it.\n",
     );
-    expect((await run("credentials remove crm")).out).toBe("crm: removed.\n");
+    expect((await run("credentials remove crm")).stdout).toBe("crm: removed.\n");
     expect(await call()).toContain("auth_required");
     await stop();
     for (const file of ["connecta.db", "connecta.db-wal"]) {
@@ -114,21 +75,23 @@ describe("connecta credentials", () => {
   });
 
   test("of several values each is piped by name", async () => {
-    expect((await run("credentials set two", "x")).err).toBe(
+    expect((await run("credentials set two", "x")).stderr).toBe(
       "connecta: name the field that is piped, one of: user, token.\n",
     );
-    expect((await run("credentials set two user", "ada")).out).toBe("two: user set.\n");
-    expect((await run("credentials list two")).out).toContain("user  set  User\n  token  missing");
+    expect((await run("credentials set two user", "ada")).stdout).toBe("two: user set.\n");
+    expect((await run("credentials list two")).stdout).toContain(
+      "user  set  User\n  token  missing",
+    );
   });
 
   test("another key is said, and the former one beside it seals everything anew", async () => {
     await run("credentials set crm", SECRET);
     const other = { CONNECTA_VAULT_KEY: OTHER_KEY };
     const lost = await run("credentials test crm", "", other);
-    expect([lost.code, lost.out]).toEqual([1, ""]);
-    expect(lost.err).toContain("vault.key (CONNECTA_VAULT_KEY)");
+    expect([lost.code, lost.stdout]).toEqual([1, ""]);
+    expect(lost.stderr).toContain("vault.key (CONNECTA_VAULT_KEY)");
     const both = { ...other, CONNECTA_VAULT_PREVIOUS_KEYS: KEY };
-    expect((await run("credentials rotate", "", both)).out).toMatch(
+    expect((await run("credentials rotate", "", both)).stdout).toMatch(
       /^\d sealed anew, 0 current, 0/,
     );
     expect((await run("credentials test crm", "", other)).code).toBe(0);
@@ -137,9 +100,9 @@ describe("connecta credentials", () => {
 
   test("key prints a key that can be used, another one each time", async () => {
     const [one, two] = [await run("credentials key"), await run("credentials key")];
-    expect(Buffer.from(one.out.trim(), "base64")).toHaveLength(32);
-    expect(one.out).not.toBe(two.out);
-    const env = { CONNECTA_VAULT_KEY: one.out.trim() };
+    expect(Buffer.from(one.stdout.trim(), "base64")).toHaveLength(32);
+    expect(one.stdout).not.toBe(two.stdout);
+    const env = { CONNECTA_VAULT_KEY: one.stdout.trim() };
     expect((await run("credentials list free", "", env)).code).toBe(0);
   });
 
@@ -155,20 +118,20 @@ describe("connecta credentials", () => {
     ["credentials list --config none.mjs", "no connector of this deployment needs a credential."],
     ["credentials list --port 1", "connecta credentials list takes no --port"],
   ])("%s is a mistake of one line: %s", async (words, message) => {
-    const { code, out, err } = await run(words);
-    expect([code, out, err.trimEnd().split("\n").length]).toEqual([1, "", 1]);
-    expect(err).toContain(message);
+    const { code, stdout, stderr } = await run(words);
+    expect([code, stdout, stderr.trimEnd().split("\n").length]).toEqual([1, "", 1]);
+    expect(stderr).toContain(message);
   });
 
   test("tools are listed with the credential", async () => {
     await run("credentials set crm", SECRET);
-    expect((await run("tools crm")).out).toContain("crm: 1 tool, 1 read-only");
+    expect((await run("tools crm")).stdout).toContain("crm: 1 tool, 1 read-only");
   });
 
   test("a missing key stops the start, and the message says how to get one", async () => {
-    const { code, err } = await run("serve", "", { CONNECTA_VAULT_KEY: "" });
+    const { code, stderr } = await run("serve", "", { CONNECTA_VAULT_KEY: "" });
     expect(code).toBe(1);
-    expect(err).toContain("set CONNECTA_VAULT_KEY to what `connecta credentials key` prints");
+    expect(stderr).toContain("set CONNECTA_VAULT_KEY to what `connecta credentials key` prints");
   });
 });
 
@@ -207,7 +170,7 @@ describe("a value that is typed", () => {
 
 function readIfThere(name: string): string {
   try {
-    return readFileSync(join(folder, name), "latin1");
+    return readFileSync(join(command.folder, name), "latin1");
   } catch {
     return "";
   }

@@ -1,13 +1,10 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { fakeServer, modern } from "../../verify/hostile/downstream/support/http.ts";
+import { post } from "../../verify/support/messages.ts";
+import { commandFolder, CONNECTA } from "../support/command.ts";
 
-const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
-const CONNECTA = new URL("../../dist/server/index.js", import.meta.url).href;
 const SECRET = "s3cret-value";
 
 /** A server of the older generation whose tools tell what its process was given. */
@@ -35,95 +32,45 @@ for await (const line of createInterface({ input: process.stdin })) {
 }
 `;
 
-let folder: string;
-beforeAll(() => {
-  folder = realpathSync(mkdtempSync(join(tmpdir(), "connecta-mcp-")));
-  for (const name of [".vscode", "inner", "bare"]) mkdirSync(join(folder, name));
-  write("server.mjs", SERVER);
-  write(".env", "FROM_FILE=file\nOWN=overwritten\n");
-  const command = process.execPath;
-  const local = { command, args: ["${workspaceFolder}/server.mjs", "a"] };
-  write(
-    ".vscode/mcp.json",
-    `{ // as an editor keeps it
-      "servers": { "local one": ${JSON.stringify({
-        ...local,
-        envFile: "${workspaceFolder}/.env",
-        env: { OWN: "${env:OWN}" },
-        cwd: "inner",
-        readOnly: ["look"],
-        hide: ["drop", "nothing"],
-        colour: 1,
-      })}, } }`,
-  );
-  write("bad.json", JSON.stringify({ mcpServers: { web: { url: "https://x/?key=${NONE}" } } }));
-  write(
-    "mixed.json",
-    JSON.stringify({
-      mcpServers: {
-        crm: local,
-        web: { url: "${OWN}", headers: { A: "${NONE}" } },
-        dead: { ...local, args: ["${workspaceFolder}/server.mjs", "die"] },
-      },
-    }),
-  );
-  write("broken.json", "{ mcpServers: 1 }");
-  write(
-    "deployment.mjs",
-    `import { api } from "${CONNECTA}";
+const local = { command: process.execPath, args: ["${workspaceFolder}/server.mjs", "a"] };
+const EDITOR = {
+  ...local,
+  envFile: "${workspaceFolder}/.env",
+  env: { OWN: "${env:OWN}" },
+  cwd: "inner",
+  readOnly: ["look"],
+  hide: ["drop", "nothing"],
+  colour: 1,
+};
+const { folder, write, ...command } = commandFolder({
+  "server.mjs": SERVER,
+  ".env": "FROM_FILE=file\nOWN=overwritten\n",
+  ".vscode/mcp.json": `{ // as an editor keeps it
+      "servers": { "local one": ${JSON.stringify(EDITOR)}, } }`,
+  "bad.json": JSON.stringify({ mcpServers: { web: { url: "https://x/?key=${NONE}" } } }),
+  "mixed.json": JSON.stringify({
+    mcpServers: {
+      crm: local,
+      web: { url: "${OWN}", headers: { A: "${NONE}" } },
+      dead: { ...local, args: ["${workspaceFolder}/server.mjs", "die"] },
+    },
+  }),
+  "broken.json": "{ mcpServers: 1 }",
+  "deployment.mjs": `import { api } from "${CONNECTA}";
     export default { connectors: [api({ id: "crm", tools: { get: {
       description: "Get.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true }, handler: () => 7 } } })] };`,
-  );
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+for (const name of ["inner", "bare"]) mkdirSync(join(folder, name));
 
-function write(name: string, text: string): void {
-  writeFileSync(join(folder, name), text);
-}
+/** One variable is a secret and one is nobody's. */
+const env = { OWN: SECRET, NOT_NAMED: "not handed on" };
+const start = (args: readonly string[], cwd = folder) => command.start(args, { cwd, env });
+const run = (...args: string[]) => command.run(args, { env });
 
-const children = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of children) child.kill("SIGKILL");
-  children.clear();
-});
-
-/** Starts the command in the folder, with one variable that is a secret and one that is nobody's. */
-function start(args: readonly string[], cwd = folder) {
-  const env = { ...process.env, OWN: SECRET, NOT_NAMED: "not handed on" };
-  const child = spawn(process.execPath, [BIN, ...args], { cwd, env });
-  children.add(child);
-  let [stdout, stderr] = ["", ""];
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const url = new Promise<string>((resolve) => {
-    child.stdout.on("data", (data: Buffer) => {
-      stdout += String(data);
-      const line = /^listening (\S+)$/m.exec(stdout);
-      if (line?.[1]) resolve(line[1]);
-    });
-    child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
-  });
-  return { child, ended, url, stdout: () => stdout, stderr: () => stderr };
-}
-
-async function run(...args: string[]) {
-  const started = start(args);
-  const code = await started.ended;
-  return { code, stdout: started.stdout(), stderr: started.stderr() };
-}
-
-async function callTool(url: string, address: string): Promise<string> {
-  const response = await fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "call_destructive_tool", arguments: { address } },
-    }),
-  });
-  return response.text();
-}
+const callTool = async (url: string, address: string) => {
+  const params = { name: "call_destructive_tool", arguments: { address } };
+  return (await post(url, "tools/call", params)).text;
+};
 
 describe("connecta tools", () => {
   test("lists the servers of an editor's file, started as the file says", async () => {
@@ -238,11 +185,11 @@ describe("connecta serve --mcp-config", () => {
   test("serves the servers of a file without any config file, and ends them with itself", async () => {
     const args = ["serve", "--mcp-config", join("..", ".vscode", "mcp.json"), "--port", "0"];
     const started = start(args, join(folder, "bare"));
-    const url = await started.url;
+    const url = await started.listening();
     expect(await callTool(url, "local-one.arg_a")).toContain("called");
     expect(await callTool(url, "local-one.drop")).toContain("unknown_tool");
     started.child.kill("SIGTERM");
-    expect(await started.ended).toBe(0);
+    expect((await started.ended).code).toBe(0);
     expect(started.stdout()).toBe(`listening ${url}\n`);
     expect(started.stderr().trimEnd().split("\n")).toEqual([
       'connecta: ../.vscode/mcp.json: "local one" has "colour", which is not known here.',
@@ -261,11 +208,11 @@ describe("connecta serve --mcp-config", () => {
       "--port",
       "0",
     ]);
-    const url = await started.url;
+    const url = await started.listening();
     expect(await callTool(url, "crm.get")).toContain("7");
     expect(await callTool(url, "crm-2.arg_a")).toContain("called");
     started.child.kill("SIGTERM");
-    expect(await started.ended).toBe(0);
+    expect((await started.ended).code).toBe(0);
   });
 
   test("without a usable server and without a config file it does not start", async () => {

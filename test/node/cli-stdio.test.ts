@@ -5,6 +5,7 @@ import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { describe, expect, test } from "vitest";
 import { BIN, CONNECTA, commandFolder } from "../support/command.ts";
+import { exercise } from "../support/exercise.ts";
 
 const { folder, start } = commandFolder({
   "connecta.config.mjs": `import { api } from "${CONNECTA}";
@@ -22,10 +23,6 @@ const { folder, start } = commandFolder({
 });
 const LAUNCH = { command: process.execPath, args: [BIN, "stdio"], cwd: folder };
 const INFO = { name: "test", version: "1" };
-const PROGRAM = {
-  name: "execute_code",
-  arguments: { code: 'async () => { await connecta.ui("<p>x</p>"); return await crm.get() + 1 }' },
-};
 const OPENING = `${JSON.stringify({
   jsonrpc: "2.0",
   id: 1,
@@ -33,29 +30,13 @@ const OPENING = `${JSON.stringify({
   params: { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: INFO },
 })}\n`;
 
-/** What every client must be able to do. */
-async function exercise(client: {
-  listTools(): Promise<{ tools: { _meta?: Record<string, unknown> | undefined }[] }>;
-  callTool(params: typeof PROGRAM): Promise<Record<string, unknown>>;
-  readResource(params: { uri: string }): Promise<{ contents: { mimeType?: string | undefined }[] }>;
-}): Promise<void> {
-  const { tools } = await client.listTools();
-  expect(tools).toHaveLength(7);
-  const ui = tools[0]?._meta?.ui as { resourceUri: string };
-  const { contents } = await client.readResource({ uri: ui.resourceUri });
-  expect(contents[0]?.mimeType).toBe("text/html;profile=mcp-app");
-  const result = await client.callTool(PROGRAM);
-  expect(result.structuredContent).toEqual({ result: 8, ui: true });
-  expect(result._meta).toMatchObject({ "connecta/ui": { html: "<p>x</p>" } });
-}
-
 describe("connecta stdio", { timeout: 30_000 }, () => {
   test("serves the client of today as it comes, config and tools that write to stdout included", async () => {
     const client = new Client(INFO);
     const faults: Error[] = [];
     client.onerror = (error) => faults.push(error);
     await client.connect(new StdioClientTransport({ ...LAUNCH, stderr: "ignore" }));
-    await exercise(client);
+    await exercise(client, "await crm.get() + 1", 8);
     await client.close();
     expect(faults).toEqual([]);
   });
@@ -64,14 +45,14 @@ describe("connecta stdio", { timeout: 30_000 }, () => {
     const client = new Client(INFO, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
     await client.connect(new StdioClientTransport({ ...LAUNCH, stderr: "ignore" }));
     expect(client.getProtocolEra()).toBe("modern");
-    await exercise(client);
+    await exercise(client, "await crm.get() + 1", 8);
     await client.close();
   });
 
   test("serves a client of the 2025 generation", async () => {
     const client = new OldClient(INFO);
     await client.connect(new OldTransport({ ...LAUNCH, stderr: "ignore" }));
-    await exercise(client);
+    await exercise(client, "await crm.get() + 1", 8);
     await client.close();
   });
 

@@ -1,82 +1,29 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { bearer, post } from "../../verify/support/messages.ts";
+import { commandFolder, CONNECTA_NODE } from "../support/command.ts";
 
-const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
-const NODE = new URL("../../dist/server/node.js", import.meta.url).href;
 const TOKEN = /^connecta_([0-9a-f]{16})_[0-9a-f]{64}$/;
 
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "connecta-tokens-"));
-  const store = `import { sqliteStorage } from "${NODE}";
+const STORE = `import { sqliteStorage } from "${CONNECTA_NODE}";
     setInterval(() => {}, 1_000);
     const storage = sqliteStorage({ file: "kept.db" });`;
-  write("good.mjs", `${store} export default { connectors: [], storage, auth: { tokens: true } };`);
-  write("off.mjs", `${store} export default { connectors: [], storage };`);
-  write("none.mjs", "export default { connectors: [] };");
-});
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, text: string): void {
-  writeFileSync(join(folder, name), text);
-}
-
-const children = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of children) child.kill("SIGKILL");
-  children.clear();
+const { folder, start, run } = commandFolder({
+  "good.mjs": `${STORE} export default { connectors: [], storage, auth: { tokens: true } };`,
+  "off.mjs": `${STORE} export default { connectors: [], storage };`,
+  "none.mjs": "export default { connectors: [] };",
 });
 
-interface Ran {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+const tokens = (...args: string[]) => run(["tokens", ...args, "--config", "good.mjs"]);
 
-function start(...args: string[]) {
-  const child = spawn(process.execPath, [BIN, ...args], { cwd: folder });
-  children.add(child);
-  let [stdout, stderr] = ["", ""];
-  child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
-  const ended = new Promise<Ran>((resolve) =>
-    child.on("close", (code) => resolve({ code, stdout, stderr })),
-  );
-  const url = new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (data: Buffer) => {
-      stdout += String(data);
-      const line = /^listening (\S+)$/m.exec(stdout);
-      if (line?.[1]) resolve(line[1]);
-    });
-    void ended.then(() => reject(new Error(`ended: ${stderr}`)));
-  });
-  url.catch(() => undefined);
-  return { child, ended, url };
-}
-
-const tokens = (...args: string[]) => start("tokens", ...args, "--config", "good.mjs").ended;
-
-async function ping(url: string, token?: string): Promise<number> {
-  const response = await fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      ...(token !== undefined && { authorization: `Bearer ${token}` }),
-    },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} }),
-  });
-  await response.text();
-  return response.status;
-}
+const ping = async (url: string, token?: string) =>
+  (await post(url, "tools/list", {}, { headers: bearer(token) })).status;
 
 describe("connecta tokens", () => {
   test("a running server sees a token made and revoked at the next request", async () => {
-    const server = start("serve", "--config", "good.mjs", "--port", "0");
-    const url = await server.url;
+    const server = start(["serve", "--config", "good.mjs", "--port", "0"]);
+    const url = await server.listening();
     expect(await ping(url)).toBe(401);
     const made = await tokens("create", "my laptop", "--expires", "30d");
     expect(made.code).toBe(0);
@@ -140,7 +87,7 @@ describe("connecta tokens", () => {
     ],
   ])("%s is one line and exit code 1", async (_, args, text) => {
     const config = args.includes("--config") ? [] : ["--config", "good.mjs"];
-    const ran = await start(...args, ...config).ended;
+    const ran = await run([...args, ...config]);
     expect(ran).toMatchObject({ code: 1, stdout: "" });
     expect(ran.stderr.trimEnd().split("\n")).toHaveLength(1);
     expect(ran.stderr).toContain(text);

@@ -1,134 +1,61 @@
-import { spawn, type ChildProcess } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
 import { createServer, type Server } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { fileURLToPath } from "node:url";
-import { afterEach, beforeAll, afterAll, describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { post } from "../../verify/support/messages.ts";
+import { BIN, commandFolder, CONNECTA } from "../support/command.ts";
 
-const BIN = fileURLToPath(new URL("../../scripts/connecta.mjs", import.meta.url));
-const CONNECTA = new URL("../../dist/server/index.js", import.meta.url).href;
-
-let folder: string;
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "connecta-cli-"));
-  write(
-    "good.mjs",
-    `import { api } from "${CONNECTA}";
+const { folder, start, run } = commandFolder({
+  "good.mjs": `import { api } from "${CONNECTA}";
     const wait = (_, { signal }) => new Promise((done) => setTimeout(() => done("waited"), 300));
     export default { connectors: [api({ id: "crm", tools: { wait: {
       description: "Wait.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true }, handler: wait } } })] };`,
-  );
-  write(
-    "throws.mjs",
-    `import { api } from "${CONNECTA}";
+  "throws.mjs": `import { api } from "${CONNECTA}";
     export default { connectors: [api({ id: "crm", tools: { boom: {
       description: "Fail.", inputSchema: { type: "object" }, annotations: { readOnlyHint: true },
       handler() { throw new RangeError("token sk-123") } } } })], auth: undefined };`,
-  );
-  write(
-    "logs.mjs",
-    `import good from "./good.mjs";
+  "logs.mjs": `import good from "./good.mjs";
     export default { ...good, log: ({ message }) => console.error("told " + message) };`,
-  );
-  write(
-    "guarded.mjs",
-    `import { api } from "${CONNECTA}";
+  "guarded.mjs": `import { api } from "${CONNECTA}";
     export default { connectors: [], auth: { bearer: "correct-horse-battery" } };`,
-  );
-  mkdirSync(join(folder, "programs"));
-  write("programs/01-hello.js", "// Hello — says hello\nasync () => 1");
-  write("broken.mjs", "export default {");
-  write("empty.mjs", "export const a = 1;");
-  write("mistake.mjs", "export default { connectors: [], execute: { cpuMs: -1 } };");
+  "programs/01-hello.js": "// Hello — says hello\nasync () => 1",
+  "broken.mjs": "export default {",
+  "empty.mjs": "export const a = 1;",
+  "mistake.mjs": "export default { connectors: [], execute: { cpuMs: -1 } };",
 });
-afterAll(() => rmSync(folder, { recursive: true }));
-
-function write(name: string, text: string): void {
-  writeFileSync(join(folder, name), text);
-}
-
-const children = new Set<ChildProcess>();
-afterEach(() => {
-  for (const child of children) child.kill("SIGKILL");
-  children.clear();
-});
-
-interface Started {
-  readonly child: ChildProcess;
-  readonly ended: Promise<number | null>;
-  stdout(): string;
-  stderr(): string;
-  /** The URL, once the server says that it listens. */
-  readonly url: Promise<string>;
-}
-
-function start(...args: string[]): Started {
-  const child = spawn(process.execPath, [BIN, ...args], { cwd: folder });
-  children.add(child);
-  let [stdout, stderr] = ["", ""];
-  const ended = new Promise<number | null>((resolve) => child.on("close", resolve));
-  const url = new Promise<string>((resolve, reject) => {
-    child.stdout.on("data", (data: Buffer) => {
-      stdout += String(data);
-      const line = /^listening (\S+)$/m.exec(stdout);
-      if (line?.[1]) resolve(line[1]);
-    });
-    child.stderr.on("data", (data: Buffer) => (stderr += String(data)));
-    void ended.then(() => reject(new Error(`ended: ${stderr}`)));
-  });
-  url.catch(() => undefined);
-  return { child, ended, url, stdout: () => stdout, stderr: () => stderr };
-}
 
 async function mistake(...args: string[]): Promise<string> {
-  const started = start(...args);
-  expect(await started.ended).toBe(1);
-  expect(started.stdout()).toBe("");
-  const lines = started.stderr().trimEnd().split("\n");
+  const { code, stdout, stderr } = await run(args);
+  expect([code, stdout]).toEqual([1, ""]);
+  const lines = stderr.trimEnd().split("\n");
   expect(lines).toHaveLength(1);
   return lines[0] ?? "";
 }
 
-async function call(url: string, name: string, args: object): Promise<string> {
-  const response = await fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name, arguments: args },
-    }),
-  });
-  return response.text();
-}
+const call = async (url: string, name: string, args: object) =>
+  (await post(url, "tools/call", { name, arguments: args })).text;
 
 describe("connecta serve", () => {
   test("prints exactly one line on stdout, answers, and exits 0 on SIGTERM", async () => {
-    const started = start("serve", "--config", "good.mjs", "--port", "0");
-    const url = await started.url;
+    const started = start(["serve", "--config", "good.mjs", "--port", "0"]);
+    const url = await started.listening();
     const health = await fetch(`${url}/health`);
     expect(await health.json()).toMatchObject({ status: "ok", name: "connecta" });
     expect((await fetch(`${url}/`)).status).toBe(404);
     expect(await call(url, "execute_code", { code: "return 41 + 1" })).toContain('"result":42');
     started.child.kill("SIGTERM");
-    expect(await started.ended).toBe(0);
+    expect((await started.ended).code).toBe(0);
     expect(started.stdout()).toBe(`listening ${url}\n`);
     expect(started.stderr()).toBe("");
   });
 
   test("SIGINT lets a request in flight end before it exits 0", async () => {
-    const started = start("serve", "--config", "good.mjs", "--port", "0");
-    const url = await started.url;
+    const started = start(["serve", "--config", "good.mjs", "--port", "0"]);
+    const url = await started.listening();
     const pending = call(url, "call_tool", { address: "crm.wait" });
     await call(url, "call_tool", { address: "crm.nothing" });
     started.child.kill("SIGINT");
     expect(await pending).toContain("waited");
-    expect(await started.ended).toBe(0);
+    expect((await started.ended).code).toBe(0);
   });
 
   test("a port in use is one line that names the way out", async () => {
@@ -168,8 +95,8 @@ describe("connecta serve", () => {
   });
 
   test("a fault of a handler is told to the operator by its place, never by its text", async () => {
-    const started = start("serve", "--config", "throws.mjs", "--port", "0");
-    const answer = await call(await started.url, "call_tool", { address: "crm.boom" });
+    const started = start(["serve", "--config", "throws.mjs", "--port", "0"]);
+    const answer = await call(await started.listening(), "call_tool", { address: "crm.boom" });
     expect(answer).toContain("failed unexpectedly (RangeError)");
     started.child.kill("SIGTERM");
     await started.ended;
@@ -180,8 +107,10 @@ describe("connecta serve", () => {
 
   test("--log-level info --log-format json tells of every call as one object a line", async () => {
     const flags = ["--log-level", "info", "--log-format", "json"];
-    const started = start("serve", "--config", "good.mjs", "--port", "0", ...flags);
-    await call(await started.url, "execute_code", { code: "return crm.wait({ told: 'sk-123' })" });
+    const started = start(["serve", "--config", "good.mjs", "--port", "0", ...flags]);
+    await call(await started.listening(), "execute_code", {
+      code: "return crm.wait({ told: 'sk-123' })",
+    });
     started.child.kill("SIGTERM");
     await started.ended;
     const entries = started
@@ -203,9 +132,9 @@ describe("connecta serve", () => {
 
   test("a log function of the config hears the levels that the command line asks for", async () => {
     const args = ["serve", "--config", "logs.mjs", "--port", "0"];
-    const started = start(...args, "--log-level", "info");
-    await call(await started.url, "skills", {});
-    await call(await started.url, "execute_code", { code: "return crm.wait()" });
+    const started = start([...args, "--log-level", "info"]);
+    await call(await started.listening(), "skills", {});
+    await call(await started.listening(), "execute_code", { code: "return crm.wait()" });
     started.child.kill("SIGTERM");
     await started.ended;
     expect(started.stderr()).toBe("told request\ntold call\ntold run\ntold request\n");
@@ -213,14 +142,14 @@ describe("connecta serve", () => {
   });
 
   test("--metrics answers a scrape", async () => {
-    const started = start("serve", "--config", "good.mjs", "--port", "0", "--metrics");
-    const response = await fetch(`${await started.url}/metrics`);
+    const started = start(["serve", "--config", "good.mjs", "--port", "0", "--metrics"]);
+    const response = await fetch(`${await started.listening()}/metrics`);
     expect(await response.text()).toContain("# TYPE connecta_calls_total counter");
   });
 
   test("--version prints the version", async () => {
-    const started = start("--version");
-    expect(await started.ended).toBe(0);
+    const started = start(["--version"]);
+    expect((await started.ended).code).toBe(0);
     expect(started.stdout()).toBe("0.1.0\n");
   });
 
@@ -231,14 +160,14 @@ describe("connecta serve", () => {
 
 describe("connecta dev", () => {
   test("offers the programs beside the config, without auth, and says so", async () => {
-    const started = start("dev", "--config", "guarded.mjs", "--port", "0");
-    const url = await started.url;
+    const started = start(["dev", "--config", "guarded.mjs", "--port", "0"]);
+    const url = await started.listening();
     const programs = await (await fetch(`${url}/host/programs.json`)).text();
     expect(programs).toContain('"title":"Hello"');
     expect(await call(url, "execute_code", { code: "return 1" })).toContain('"result":1');
     expect((await fetch(`${url}/`)).headers.get("content-type")).toContain("text/html");
     started.child.kill("SIGTERM");
-    expect(await started.ended).toBe(0);
+    expect((await started.ended).code).toBe(0);
     expect(started.stderr()).toContain("dev leaves auth out");
   });
 
@@ -248,7 +177,7 @@ describe("connecta dev", () => {
       cwd: folder,
       env: { ...process.env, npm_lifecycle_event: "start" },
     });
-    children.add(child);
+    onTestFinished(() => void child.kill("SIGKILL"));
     const url = await new Promise<string>((resolve) => {
       child.stdout.on("data", (data: Buffer) => {
         const line = /^listening (\S+)$/m.exec(String(data));

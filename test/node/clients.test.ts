@@ -3,6 +3,7 @@ import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { listen, quickjsExecutor, type Listening } from "../../server/node/index.ts";
+import { exercise } from "../support/exercise.ts";
 import { fixtureConnectors } from "../support/gateway.ts";
 
 let server: Listening;
@@ -17,48 +18,27 @@ beforeAll(async () => {
 afterAll(() => server.close());
 
 const INFO = { name: "test", version: "1" };
-const PROGRAM = {
-  name: "execute_code",
-  arguments: {
-    code: 'async () => { await connecta.ui("<p>x</p>"); return (await crm.get_record({ id: "r7" })).amount }',
-  },
-};
-
-/** What every client generation must be able to do. */
-async function exercise(client: {
-  listTools(): Promise<{ tools: { name: string; _meta?: Record<string, unknown> | undefined }[] }>;
-  callTool(params: typeof PROGRAM): Promise<Record<string, unknown>>;
-  readResource(params: { uri: string }): Promise<{ contents: { mimeType?: string | undefined }[] }>;
-}): Promise<void> {
-  const { tools } = await client.listTools();
-  expect(tools).toHaveLength(7);
-  const ui = tools[0]?._meta?.ui as { resourceUri: string };
-  const { contents } = await client.readResource({ uri: ui.resourceUri });
-  expect(contents[0]?.mimeType).toBe("text/html;profile=mcp-app");
-  const result = await client.callTool(PROGRAM);
-  expect(result.structuredContent).toEqual({ result: 137, ui: true });
-  expect(result._meta).toMatchObject({ "connecta/ui": { html: "<p>x</p>" } });
-}
+const AMOUNT = '(await crm.get_record({ id: "r7" })).amount';
 
 describe("real clients over a real socket", () => {
   test("G1: the current client, as it comes", async () => {
     const client = new Client(INFO);
     await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)));
-    await exercise(client);
+    await exercise(client, AMOUNT, 137);
     await client.close();
   });
 
   test("G1: the current client negotiating 2026-07-28", async () => {
     const client = new Client(INFO, { versionNegotiation: { mode: "auto" } });
     await client.connect(new StreamableHTTPClientTransport(new URL(`${server.url}/mcp`)));
-    await exercise(client);
+    await exercise(client, AMOUNT, 137);
     await client.close();
   });
 
   test("G1: a client of the 2025 generation", async () => {
     const client = new OldClient(INFO);
     await client.connect(new OldTransport(new URL(`${server.url}/mcp`)));
-    await exercise(client);
+    await exercise(client, AMOUNT, 137);
     await client.close();
   });
 

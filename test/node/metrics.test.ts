@@ -6,6 +6,7 @@ import { Metrics } from "../../server/node/metrics.ts";
 import { metricsPage } from "../../server/node/metrics-page.ts";
 import { quickjsExecutor } from "../../server/sandbox/pool.ts";
 import { FAILURES } from "../../server/shared/failure.ts";
+import { post } from "../../verify/support/messages.ts";
 
 const TOKEN = "correct-horse-battery";
 const open: Listening[] = [];
@@ -43,14 +44,8 @@ async function serve(
   return listening.value;
 }
 
-function call({ url }: Listening, name: string, args: object): Promise<string> {
-  const params = { name, arguments: args };
-  return fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: { "content-type": "application/json", accept: "application/json, text/event-stream" },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/call", params }),
-  }).then((response) => response.text());
-}
+const call = async ({ url }: Listening, name: string, args: object) =>
+  (await post(url, "tools/call", { name, arguments: args })).text;
 
 interface Sample {
   readonly name: string;

@@ -1,7 +1,7 @@
 import { spawn, type ChildProcess } from "node:child_process";
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach } from "vitest";
 
@@ -28,7 +28,10 @@ export interface StartOptions {
 /** A folder of its own for the tests of one file, and the real command in it. */
 export function commandFolder(files: Readonly<Record<string, string>> = {}) {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "connecta-command-")));
-  const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
+  const write = (name: string, text: string) => {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  };
   for (const [name, text] of Object.entries(files)) write(name, text);
   const children = new Set<ChildProcess>();
   afterEach(() => {
@@ -70,7 +73,9 @@ export function commandFolder(files: Readonly<Record<string, string>> = {}) {
         waiting.add(look);
         look();
       });
-    return { child, ended, said, stdout: () => stdout, stderr: () => stderr };
+    /** The URL, once a server says that it listens. */
+    const listening = () => said(/^listening (\S+)$/m).then(([, url = ""]) => url);
+    return { child, ended, said, listening, stdout: () => stdout, stderr: () => stderr };
   }
   const run = (args: readonly string[], options: StartOptions = {}) =>
     start(args, { stdin: "", ...options }).ended;

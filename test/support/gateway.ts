@@ -7,12 +7,10 @@ import {
   type Connector,
 } from "../../server/index.ts";
 import { quickjsExecutor } from "../../server/sandbox/pool.ts";
+import { post, type Answer as Posted } from "../../verify/support/messages.ts";
 
-/** A JSON-RPC answer as it stood on the wire. */
-export interface Answer {
-  readonly status: number;
-  /** The JSON text of the message, whether it came as JSON or as an event. */
-  readonly text: string;
+/** A JSON-RPC answer, taken apart. */
+export interface Answer extends Posted {
   readonly result: Record<string, unknown>;
   readonly error: { readonly code: number; readonly message: string; readonly data?: unknown };
 }
@@ -40,29 +38,22 @@ export async function rpc(
     "io.modelcontextprotocol/clientCapabilities": {},
   };
   const name = typeof params.name === "string" ? params.name : params.uri;
-  const response = await connecta.fetch(
-    new Request("http://127.0.0.1:8787/mcp", {
-      method: "POST",
-      headers: {
-        host: "127.0.0.1:8787",
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-        "mcp-protocol-version": era === "modern" ? MODERN : "2025-11-25",
-        ...(era === "modern" && { "mcp-method": method }),
-        ...(era === "modern" && typeof name === "string" && { "mcp-name": name }),
-      },
-      body: JSON.stringify({
-        jsonrpc: "2.0",
-        id: 1,
-        method,
-        params: era === "modern" ? { ...params, _meta: meta } : params,
-      }),
-    }),
+  const modern = {
+    "mcp-protocol-version": MODERN,
+    "mcp-method": method,
+    ...(typeof name === "string" && { "mcp-name": name }),
+  };
+  const { status, text } = await post(
+    "http://127.0.0.1:8787",
+    method,
+    era === "modern" ? { ...params, _meta: meta } : params,
+    {
+      headers: { host: "127.0.0.1:8787", ...(era === "modern" && modern) },
+      fetch: (request) => connecta.fetch(request),
+    },
   );
-  const body = await response.text();
-  const text = /^data: (.*)$/m.exec(body)?.[1] ?? body;
   const message = JSON.parse(text) as Pick<Answer, "result" | "error">;
-  return { status: response.status, text, result: message.result, error: message.error };
+  return { status, text, result: message.result, error: message.error };
 }
 
 /** A tool result, typed as far as tests look into it. */

@@ -1,5 +1,6 @@
 import { api, memoryStorage, type Connector, type ConnectaConfig } from "../../server/index.ts";
 import { listen } from "../../server/node/index.ts";
+import { bearer, post } from "../support/messages.ts";
 
 export const SECRET = "a secret of the operator";
 export const BEARER = "correct-horse-battery";
@@ -99,24 +100,10 @@ export async function operated(
 
 /** Calls one of the seven tools as a program would, and gives the status and the answer. */
 export async function called(url: string, token: string, name: string, args: object) {
-  const response = await fetch(`${url}/mcp`, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-      "mcp-protocol-version": "2025-11-25",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name, arguments: args },
-    }),
-  });
-  const text = await response.text();
-  const message = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text) as {
+  const params = { name, arguments: args };
+  const { status, text } = await post(url, "tools/call", params, { headers: bearer(token) });
+  const message = JSON.parse(text) as {
     result?: { structuredContent?: Record<string, unknown> };
   };
-  return { status: response.status, value: message.result?.structuredContent ?? {} };
+  return { status, value: message.result?.structuredContent ?? {} };
 }

@@ -3,6 +3,7 @@ import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { post } from "../support/messages.ts";
 import { makeRepository, type Repository } from "../support/repository.ts";
 import { startCommand, type Running } from "../support/server.ts";
 import { programOf } from "./installed.ts";
@@ -55,21 +56,9 @@ interface Answer {
 
 /** What one of our seven tools answers. */
 async function ask(name: string, args: object): Promise<Answer> {
-  const response = await fetch(`${connecta?.origin}/mcp`, {
-    method: "POST",
-    headers: {
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name, arguments: args },
-    }),
-  });
-  const text = await response.text();
-  const message: unknown = JSON.parse(/^data: (.+)$/m.exec(text)?.[1] ?? text);
+  const params = { name, arguments: args };
+  const { text } = await post(connecta?.origin ?? "", "tools/call", params);
+  const message: unknown = JSON.parse(text);
   return (message as { readonly result: Answer }).result;
 }
 

@@ -1,4 +1,5 @@
 import { createConnecta, type Connecta, type Connector } from "../../../../server/index.ts";
+import { post } from "../../../support/messages.ts";
 
 /** What a tool of ours answered, as far as tests look into it. */
 export interface Answer {
@@ -50,18 +51,9 @@ export function gateway(...connectors: readonly Connector[]): Gateway {
 }
 
 async function rpc(connecta: Connecta, method: string, params: object): Promise<unknown> {
-  const response = await connecta.fetch(
-    new Request("http://127.0.0.1:8787/mcp", {
-      method: "POST",
-      headers: {
-        host: "127.0.0.1:8787",
-        "content-type": "application/json",
-        accept: "application/json, text/event-stream",
-      },
-      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method, params }),
-    }),
-  );
-  const body = await response.text();
-  const text = /^data: (.*)$/m.exec(body)?.[1] ?? body;
+  const { text } = await post("http://127.0.0.1:8787", method, params, {
+    headers: { host: "127.0.0.1:8787" },
+    fetch: (request) => connecta.fetch(request),
+  });
   return (JSON.parse(text) as { readonly result: unknown }).result;
 }
