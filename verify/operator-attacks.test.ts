@@ -1,12 +1,13 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, BrowserContext } from "playwright";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { HOSTILE, operated } from "./operator/deployment.ts";
 import { go, signedIn } from "./operator/person.ts";
 import { unguarded } from "./operator/unguarded.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { appears } from "./support/page.ts";
+import { openings } from "./support/openings.ts";
 
 let browser: Browser;
 beforeAll(async () => {
@@ -14,10 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close();
-});
+const open = openings();
 
 /** Somebody who signed in, at a page that looks at where forms come from, or at one that does not. */
 async function victim(isChecked = true) {

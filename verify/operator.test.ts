@@ -1,14 +1,15 @@
 import type { Browser } from "playwright";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serve } from "../examples/issuer/deployment.mjs";
-import { api, memoryStorage, remoteMcp } from "../server/index.ts";
+import { memoryStorage, remoteMcp } from "../server/index.ts";
 import { BEARER, called, operated } from "./operator/deployment.ts";
 import { go, overflow, signedIn } from "./operator/person.ts";
 import { launchChromium, mustBeQuiet, OUT } from "./support/chromium.ts";
 import { coloursOf } from "./support/picture.ts";
 import { appears, eventually } from "./support/page.ts";
+import { openings } from "./support/openings.ts";
+import { clock, PASSPHRASE } from "./sign-in/clock.ts";
 
-const PASSPHRASE = "correct horse battery staple";
 const PHONE = { viewport: { width: 360, height: 640 } };
 const PAGES = ["Connections", "Tools", "Credentials", "Tokens", "Activity"];
 
@@ -18,10 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close();
-});
+const open = openings();
 
 async function site(...given: Parameters<typeof operated>) {
   const server = await operated(...given);
@@ -83,17 +81,6 @@ describe("an operator", () => {
   });
 
   test("authorizes a server by a link, and its next call works", async () => {
-    const clock = api({
-      id: "clock",
-      tools: {
-        now: {
-          description: "The time.",
-          inputSchema: { type: "object" },
-          annotations: { readOnlyHint: true },
-          handler: () => "noon",
-        },
-      },
-    });
     const theirs = await serve(
       { connectors: [clock], storage: memoryStorage() },
       { passphrase: PASSPHRASE },

@@ -2,28 +2,17 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { serve } from "../examples/issuer/deployment.mjs";
-import { api, memoryStorage } from "../server/index.ts";
+import { memoryStorage } from "../server/index.ts";
 import { listen } from "../server/node/index.ts";
 import { CALLBACK, SigningIn } from "./sign-in/host.ts";
 import { launchChromium } from "./support/chromium.ts";
+import { openings } from "./support/openings.ts";
+import { clock, PASSPHRASE } from "./sign-in/clock.ts";
 
-const PASSPHRASE = "correct horse battery staple";
 const BEARER = "correct-horse-battery";
 const PHONE = { viewport: { width: 360, height: 640 } };
-
-const clock = api({
-  id: "clock",
-  tools: {
-    now: {
-      description: "The time.",
-      inputSchema: { type: "object" },
-      annotations: { readOnlyHint: true },
-      handler: () => "noon",
-    },
-  },
-});
 
 let browser: Browser;
 beforeAll(async () => {
@@ -31,10 +20,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close();
-});
+const open = openings();
 
 describe("a person with a browser", () => {
   test("signs a host in on a phone, with a passphrase and one press", async () => {

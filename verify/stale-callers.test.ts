@@ -1,5 +1,5 @@
 import type { Frame } from "playwright";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test } from "vitest";
 import type { Connector } from "../server/index.ts";
 import { BEARER, operated } from "./operator/deployment.ts";
 import { go, signedIn } from "./operator/person.ts";
@@ -8,6 +8,7 @@ import { Stage } from "./shell/stage.ts";
 import { launchChromium } from "./support/chromium.ts";
 import { bearer, post } from "./support/messages.ts";
 import { appears } from "./support/page.ts";
+import { openings } from "./support/openings.ts";
 
 let stage: Stage;
 let browser: Awaited<ReturnType<typeof launchChromium>>;
@@ -16,10 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([stage.close(), browser.close()]));
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close();
-});
+const open = openings();
 
 const READS = { page: { address: "desk.list" } };
 

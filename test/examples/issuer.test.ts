@@ -10,32 +10,18 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, describe, expect, test } from "vitest";
-import { api, memoryStorage, type ConnectaConfig } from "../../server/index.ts";
+import { describe, expect, test } from "vitest";
+import { memoryStorage, type ConnectaConfig } from "../../server/index.ts";
 import { serve } from "../../examples/issuer/deployment.mjs";
 import { CALLBACK, SigningIn } from "../../verify/sign-in/host.ts";
 import { bearer, post } from "../../verify/support/messages.ts";
 import { Browsing } from "./browsing.ts";
+import { openings } from "../../verify/support/openings.ts";
+import { clock, PASSPHRASE } from "../../verify/sign-in/clock.ts";
 
-const PASSPHRASE = "correct horse battery staple";
 const CLIENT = { name: "a host", version: "1" };
 
-const open: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close();
-});
-
-const clock = api({
-  id: "clock",
-  tools: {
-    now: {
-      description: "The time.",
-      inputSchema: { type: "object" },
-      annotations: { readOnlyHint: true },
-      handler: () => "noon",
-    },
-  },
-});
+const open = openings();
 
 /** The example with a connector of the test, on any free port. */
 async function started(config: Partial<ConnectaConfig> = {}) {

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { createConnecta, type Connecta, type Connector } from "../../server/index.ts";
+import { createConnecta, type Connecta } from "../../server/index.ts";
 import { quickjsExecutor } from "../../server/sandbox/pool.ts";
 import { ok } from "../../server/shared/failure.ts";
+import { fakeConnector, fakeTool } from "../support/catalog.ts";
 import { callTool, rpc, type Era } from "../support/gateway.ts";
 
 const ERAS: readonly Era[] = ["legacy", "modern"];
@@ -30,22 +31,11 @@ const ANSWERS: Readonly<Record<string, Record<string, unknown>>> = {
   },
 };
 
-const downstream: Connector = {
-  id: "down",
-  kind: "mcp",
-  listTools: () =>
-    Promise.resolve(
-      ok(
-        Object.keys(ANSWERS).map((name) => ({
-          name,
-          description: name,
-          inputSchema: { type: "object" },
-          annotations: { readOnlyHint: true },
-        })),
-      ),
-    ),
-  callTool: (name) => Promise.resolve(ok({ kind: "mcp", ...ANSWERS[name] } as never)),
-};
+const downstream = fakeConnector(
+  "down",
+  Object.keys(ANSWERS).map((name) => fakeTool(name)),
+  { callTool: (name) => Promise.resolve(ok({ kind: "mcp", ...ANSWERS[name] } as never)) },
+);
 
 let connecta: Connecta;
 beforeAll(() => {

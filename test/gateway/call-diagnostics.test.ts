@@ -2,12 +2,12 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import {
   createConnecta,
   type Connecta,
-  type Connector,
   type Outcome,
   type ToolResult,
 } from "../../server/index.ts";
 import { quickjsExecutor } from "../../server/sandbox/pool.ts";
 import { fail, ok } from "../../server/shared/failure.ts";
+import { fakeConnector, fakeTool } from "../support/catalog.ts";
 import { callTool } from "../support/gateway.ts";
 
 const BLOCKS = [{ type: "image", data: "AAAA", mimeType: "image/png", _meta: { a: 1 } }];
@@ -21,22 +21,12 @@ const ANSWERS: Readonly<Record<string, () => Outcome<ToolResult>>> = {
   busy: () => (failures++, fail("rate_limited", "Busy.", { retryAfterMs: 1 })),
 };
 
-const connector: Connector = {
-  id: "down",
-  kind: "mcp",
-  listTools: () =>
-    Promise.resolve(
-      ok(
-        Object.keys(ANSWERS).map((name) => ({
-          name,
-          description: name,
-          inputSchema: { type: "object", properties: { id: { type: "string" } } },
-          annotations: { readOnlyHint: true },
-        })),
-      ),
-    ),
-  callTool: (name) => Promise.resolve(ANSWERS[name]?.() ?? fail("internal", "No such case.")),
-};
+const inputSchema = { type: "object", properties: { id: { type: "string" } } };
+const connector = fakeConnector(
+  "down",
+  Object.keys(ANSWERS).map((name) => fakeTool(name, { inputSchema })),
+  { callTool: (name) => Promise.resolve(ANSWERS[name]?.() ?? fail("internal", "No such case.")) },
+);
 
 let connecta: Connecta;
 beforeAll(() => {

@@ -4,6 +4,7 @@ import type { CallLimits } from "../../server/shared/call-limits.ts";
 import type { Connector } from "../../server/shared/contracts.ts";
 import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
 import { testScope } from "../support/scope.ts";
+import { settle } from "../support/timers.ts";
 
 function connector(limits?: CallLimits): Connector {
   return {
@@ -39,10 +40,6 @@ function attempts(limits?: CallLimits) {
     return done;
   };
   return { begun, call, answered, load: () => admission.load.crm };
-}
-
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
 const codeOf = (outcome: Outcome<unknown>) => (outcome.ok ? "ok" : outcome.failure.code);

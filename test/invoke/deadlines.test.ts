@@ -5,6 +5,7 @@ import { Invoker, type Invocation, type Invoked } from "../../server/invoke/invo
 import type { Connector, ToolResult } from "../../server/shared/contracts.ts";
 import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
 import type { Scope } from "../../server/shared/scope.ts";
+import { invocation } from "../support/invocation.ts";
 import { testScope } from "../support/scope.ts";
 
 const NOON = Date.UTC(2026, 0, 1, 12);
@@ -21,15 +22,7 @@ afterEach(() => {
 
 const VALUE = ok<ToolResult>({ kind: "value", value: 1 });
 const NEVER = new Promise<never>(() => {});
-const CALL: Invocation = {
-  address: "crm.read",
-  args: {},
-  access: "read",
-  surface: "outside",
-  source: "call_tool",
-  timeoutMs: 1_000,
-  maxRetries: 0,
-};
+const CALL = invocation({ timeoutMs: 1_000 });
 
 type Answer = (scope: Scope) => Promise<Outcome<ToolResult>>;
 

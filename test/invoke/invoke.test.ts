@@ -3,6 +3,7 @@ import { Catalogs } from "../../server/catalog/catalogs.ts";
 import { Invoker, type Invocation } from "../../server/invoke/invoke.ts";
 import type { Connector, ToolResult } from "../../server/shared/contracts.ts";
 import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
+import { invocation } from "../support/invocation.ts";
 import { testScope } from "../support/scope.ts";
 
 type Answer = () => Promise<Outcome<ToolResult>>;
@@ -29,15 +30,7 @@ async function path(answer: Answer): Promise<Invoker> {
   return new Invoker(catalogs);
 }
 
-const CALL: Invocation = {
-  address: "crm.read",
-  args: {},
-  access: "read",
-  surface: "outside",
-  source: "call_tool",
-  timeoutMs: 60_000,
-  maxRetries: 0,
-};
+const CALL = invocation();
 
 async function invoke(answer: Answer, call: Partial<Invocation> = {}, scope = testScope()) {
   return (await path(answer)).invoke({ ...CALL, ...call }, scope);

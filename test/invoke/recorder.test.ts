@@ -7,17 +7,10 @@ import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
 import type { ToolResult } from "../../server/shared/contracts.ts";
 import { activityEvent } from "../support/activity.ts";
 import { fakeConnector, fakeTool, valueOf } from "../support/catalog.ts";
+import { invocation } from "../support/invocation.ts";
 import { testScope } from "../support/scope.ts";
 
-const CALL: Invocation = {
-  address: "crm.read",
-  args: {},
-  access: "read",
-  surface: "outside",
-  source: "call_tool",
-  timeoutMs: 60_000,
-  maxRetries: 0,
-};
+const CALL = invocation();
 
 type Answer = () => Promise<Outcome<ToolResult>>;
 const VALUE = ok<ToolResult>({ kind: "value", value: 1 });

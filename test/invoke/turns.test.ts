@@ -1,20 +1,13 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Catalogs } from "../../server/catalog/catalogs.ts";
-import { Invoker, type Invocation } from "../../server/invoke/invoke.ts";
+import { Invoker } from "../../server/invoke/invoke.ts";
 import type { CallLimits } from "../../server/shared/call-limits.ts";
 import type { Connector, ToolResult } from "../../server/shared/contracts.ts";
 import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
+import { invocation } from "../support/invocation.ts";
 import { testScope } from "../support/scope.ts";
 
-const CALL: Invocation = {
-  address: "crm.read",
-  args: {},
-  access: "read",
-  surface: "outside",
-  source: "call_tool",
-  timeoutMs: 60_000,
-  maxRetries: 2,
-};
+const CALL = invocation({ maxRetries: 2 });
 const VALUE = ok<ToolResult>({ kind: "value", value: 1 });
 const SCOPE = testScope({ now: () => Date.now() });
 

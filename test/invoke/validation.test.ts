@@ -1,21 +1,14 @@
 import { afterEach, expect, test, vi } from "vitest";
 import { Catalogs } from "../../server/catalog/catalogs.ts";
-import { Invoker, type Invocation } from "../../server/invoke/invoke.ts";
+import { Invoker } from "../../server/invoke/invoke.ts";
 import type { Connector, Tool } from "../../server/shared/contracts.ts";
 import { ok } from "../../server/shared/failure.ts";
+import { invocation } from "../support/invocation.ts";
 import { testScope } from "../support/scope.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
-const CALL: Invocation = {
-  address: "crm.read",
-  args: { id: "a" },
-  access: "read",
-  surface: "outside",
-  source: "call_tool",
-  timeoutMs: 60_000,
-  maxRetries: 0,
-};
+const CALL = invocation({ args: { id: "a" } });
 
 /** A server whose list is made anew each time it is asked for, and how to make it say otherwise. */
 function server(kind: Connector["kind"], pattern = "^[a-z]$") {

@@ -1,19 +1,17 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
-import { afterEach, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createIssuer } from "../../examples/issuer/issuer.mjs";
 import { createConnecta, memoryStorage } from "../../server/index.ts";
 import { listen } from "../../server/node/listen.ts";
 import { SigningIn } from "../../verify/sign-in/host.ts";
 import { Browsing } from "../examples/browsing.ts";
+import { openings } from "../../verify/support/openings.ts";
 
 const PASSPHRASE = "correct horse battery staple";
 
-const open: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).toReversed()) await close();
-});
+const open = openings();
 
 /** A deployment on loopback, and an issuer at an address of its own whose tokens are for it. */
 async function started(name = "127.0.0.1") {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { InFlight, type Room } from "../../server/programs/in-flight.ts";
 import type { Outcome } from "../../server/shared/failure.ts";
+import { settle } from "../support/timers.ts";
 
 const MIB = 1024 * 1024;
 const LIMITS = { maxResultBytes: 8 * MIB, maxArgumentBytes: 4 * MIB };
@@ -21,11 +22,6 @@ async function roomFor(inFlight: InFlight, calls = 1): Promise<Room> {
   const room = await inFlight.room(calls, 1_000, signal);
   if (!room.ok) throw new Error(room.failure.message);
   return room.value;
-}
-
-/** Lets everything happen that waits for no timer. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
 const codeOf = (outcome: Outcome<unknown>) => (outcome.ok ? "ok" : outcome.failure.code);

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { quickjsExecutor, type QuickJsExecutor } from "../../server/sandbox/pool.ts";
-import { host, limitsWith, report } from "./support.ts";
+import { describe, expect, it, vi } from "vitest";
+import { host, limitsWith, report, sharedPool } from "./support.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let pool: QuickJsExecutor;
-beforeAll(async () => {
-  pool = quickjsExecutor({ processes: 1 });
-  await pool.warm();
-});
-afterAll(() => pool.close());
+const pool = sharedPool();
 
 describe("L4: a flood of host calls", () => {
   it("ends the run by the budget's name, and the server sees no more than it allows", async () => {

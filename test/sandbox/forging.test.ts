@@ -1,16 +1,10 @@
 import { runInNewContext } from "node:vm";
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { quickjsExecutor, type QuickJsExecutor } from "../../server/sandbox/pool.ts";
-import { host, report } from "./support.ts";
+import { describe, expect, it, vi } from "vitest";
+import { host, report, sharedPool } from "./support.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let pool: QuickJsExecutor;
-beforeAll(async () => {
-  pool = quickjsExecutor({ processes: 1 });
-  await pool.warm();
-});
-afterAll(() => pool.close());
+const pool = sharedPool();
 
 /** Each makes the promise it gets lie about what it is, or throw when it is asked. */
 const DOORS: [name: string, body: string][] = [

@@ -1,15 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { quickjsExecutor, type QuickJsExecutor } from "../../server/sandbox/pool.ts";
-import { gate, host, limitsWith, report, startPool } from "./support.ts";
+import { describe, expect, it, vi } from "vitest";
+import { gate, host, limitsWith, report, sharedPool, startPool } from "./support.ts";
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-let pool: QuickJsExecutor;
-beforeAll(async () => {
-  pool = quickjsExecutor({ processes: 1 });
-  await pool.warm();
-});
-afterAll(() => pool.close());
+const pool = sharedPool();
 
 const LOOP = "for (;;);";
 const RECURSE = "(function deeper() { return deeper() + 1 })()";

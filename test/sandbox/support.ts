@@ -1,9 +1,17 @@
 import { readdirSync, readlinkSync } from "node:fs";
-import { onTestFinished } from "vitest";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
 import type { ExecuteResult, Provider, RunTimings } from "../../server/shared/contracts.ts";
 import type { Failure } from "../../server/shared/failure.ts";
 import { defaultExecuteLimits, type ExecuteLimits } from "../../server/shared/limits.ts";
 import { quickjsExecutor, type QuickJsExecutor } from "../../server/sandbox/pool.ts";
+
+/** One process that all tests of a file share. */
+export function sharedPool(): QuickJsExecutor {
+  const pool = quickjsExecutor({ processes: 1 });
+  beforeAll(() => pool.warm());
+  afterAll(() => pool.close());
+  return pool;
+}
 
 /** A pool that ends with the test; all of its processes are warm. */
 export async function startPool(processes: number): Promise<QuickJsExecutor> {
