@@ -23,7 +23,7 @@ export interface Opened {
 
 /** What sealing everything anew came to. */
 export interface Rotation {
-  /** Sealed anew, or by the current key already. */
+  /** Sealed by the current key already. */
   readonly current: number;
   readonly resealed: number;
   /** What no key of the vault opens, as `connector field`. */
@@ -115,7 +115,10 @@ export class Vault {
     }
   }
 
-  /** Seals everything with the current key, so that the older ones are needed no more. */
+  /**
+   * Seals everything with the current key, so that the older ones are needed no more.
+   * Failures: those of the store, and `unavailable` while it does not take what was sealed anew.
+   */
   async rotate(): Promise<Outcome<Rotation>> {
     const found = { current: 0, resealed: 0, unreadable: [] as string[] };
     const { id } = await this.#current();
@@ -129,9 +132,11 @@ export class Vault {
         const isCurrent = stored?.value?.startsWith(`${VERSION}.${id}.`) === true;
         if (isCurrent) found.current++;
         if (!place || stored?.value === undefined || isCurrent) continue;
-        const read = await this.read(place);
-        if (read.ok) found.resealed++;
-        else found.unreadable.push(`${place.connector} ${place.field}`);
+        const opened = await this.open(place, stored.value);
+        if (!opened.ok) found.unreadable.push(`${place.connector} ${place.field}`);
+        else if (await this.#reseal(place, { text: opened.value, sealed: stored.value })) {
+          found.resealed++;
+        } else return notTaken();
       }
       const last = page.value.at(-1);
       if (last === undefined) return ok(found);
@@ -153,10 +158,13 @@ export class Vault {
     if (opened.sealed.startsWith(`${VERSION}.${id}.`)) return this.#remember(place, opened);
     // What expires is gone soon enough, and would lose its time.
     if (place.purpose === "state") return opened;
-    const sealed = await this.#seal(place, opened.text);
-    const written = await this.#storage.compareAndSet(keyOf(place), opened.sealed, sealed);
-    const isNew = written.ok && written.value;
-    return this.#remember(place, isNew ? { text: opened.text, sealed } : opened);
+    return (await this.#reseal(place, opened)) ?? this.#remember(place, opened);
+  }
+
+  async #reseal(place: Place, { text, sealed: former }: Opened): Promise<Opened | undefined> {
+    const sealed = await this.#seal(place, text);
+    const written = await this.#storage.compareAndSet(keyOf(place), former, sealed);
+    return written.ok && written.value ? this.#remember(place, { text, sealed }) : undefined;
   }
 
   #remember(place: Place, opened: Opened): Opened {
@@ -203,6 +211,13 @@ function wrongKey({ connector }: Place): Outcome<never> {
       "(CONNECTA_VAULT_KEY): the operator puts the former key back or into vault.previousKeys, " +
       "or hands the credential over anew.",
     { connector },
+  );
+}
+
+function notTaken(): Outcome<never> {
+  return fail(
+    "unavailable",
+    "The store does not take a value that was sealed anew: keep the former key and try again.",
   );
 }
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { newVaultKey, readVaultKeys } from "../../server/access/keys.ts";
 import { keyOf, Vault, type Place } from "../../server/access/vault.ts";
+import { fail, ok } from "../../server/shared/failure.ts";
 import { memoryStorage } from "../../server/shared/drivers/memory.ts";
 import type { Storage } from "../../server/shared/storage.ts";
 import { failureOf, valueOf } from "../support/catalog.ts";
@@ -142,6 +143,22 @@ describe("another key", () => {
       unreadable: ["crm lost"],
     });
     for (const place of places) expect(await textIn(vault(storage, SECOND), place)).toBe(SECRET);
+  });
+
+  test.each<[string, Storage["compareAndSet"]]>([
+    ["fails", async () => fail("unavailable", "The disk is full.")],
+    ["holds something else by then", async () => ok(false)],
+  ])("sealing everything anew says so when the store %s", async (_, compareAndSet) => {
+    const storage = memoryStorage();
+    valueOf(await vault(storage).write(TOKEN, SECRET));
+    const stubborn = { ...storage, compareAndSet };
+    const both = vault(stubborn, SECOND, FIRST);
+    expect(failureOf(await both.rotate()).code).toBe("unavailable");
+    expect(await textIn(both)).toBe(SECRET);
+    // What could not be done is done the next time.
+    stubborn.compareAndSet = storage.compareAndSet;
+    expect(valueOf(await both.rotate())).toEqual({ current: 0, resealed: 1, unreadable: [] });
+    expect(await textIn(vault(storage, SECOND))).toBe(SECRET);
   });
 
   test.each(["", "short", "A".repeat(44), btoa("x".repeat(31)), btoa("x".repeat(33)), "💥"])(
