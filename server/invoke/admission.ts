@@ -64,10 +64,9 @@ class Partitions {
     if (concurrency === undefined && budget === undefined) {
       return this.#counted(() => attempt(timeoutMs));
     }
+    const own = this.#of(scope);
     this.#waiting++;
-    const turn = await this.#of(scope)
-      .enter(id, timeoutMs, scope)
-      .finally(() => this.#waiting--);
+    const turn = await own.enter(id, timeoutMs, scope).finally(() => this.#waiting--);
     if (!turn.ok) return turn;
     const { waitedMs, release } = turn.value;
     const leftMs = Math.max(1, Math.round(timeoutMs - waitedMs));

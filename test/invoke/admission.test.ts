@@ -212,6 +212,17 @@ describe("partitions", () => {
     expect(codeOf(await answered("ada"))).toBe("rate_limited");
   });
 
+  test("a key that cannot be made fails its call, which waits no longer", async () => {
+    const { call, load } = attempts({
+      ...limits,
+      partition: () => {
+        throw new Error("no key");
+      },
+    });
+    await expect(call()).rejects.toThrow("no key");
+    expect(load()).toEqual({ active: 0, waiting: 0 });
+  });
+
   test("more keys than are told apart share one, until others are through", async () => {
     const { answered } = attempts(limits);
     for (let at = 0; at < 256; at++) expect(codeOf(await answered(`caller ${at}`))).toBe("ok");
