@@ -1,25 +1,21 @@
-import { readConfig } from "../config.ts";
 import type { ActivityEvent, ActivityStore } from "../shared/activity.ts";
 import { followActivity } from "../shared/activity-follow.ts";
 import { ActivityText } from "./activity-text.ts";
 import { UsageError, type ActivityCommand } from "./cli-command.ts";
-import { loadDeployment, opened } from "./cli-deployment.ts";
-import { NO_EXECUTOR, write } from "./cli-print.ts";
+import { opened } from "./cli-deployment.ts";
+import { write } from "./cli-print.ts";
+import { readyDeployment } from "./cli-ready.ts";
 
 /**
  * Prints the calls that a deployment recorded, the newest last, and goes on with those that come
  * when it is asked to follow.
  */
 export async function activity(command: ActivityCommand): Promise<void> {
-  const { config, warnings } = await loadDeployment(command);
-  for (const warning of warnings) console.error(`connecta: ${warning}`);
-  const ready = readConfig({ ...config, executor: config.executor ?? NO_EXECUTOR });
-  const store = kept(ready.activity);
-  const leaving = new AbortController();
-  process.once("SIGINT", () => leaving.abort()).once("SIGTERM", () => leaving.abort());
-  await print(store, command, leaving.signal);
-  const used = [store, ready.storage, config.executor, ...ready.connectors];
-  await Promise.all(used.map((one) => one?.close?.()));
+  const { config, signal, close } = await readyDeployment(command);
+  const store = kept(config.activity);
+  await print(store, command, signal);
+  await store.close?.();
+  await close();
   process.exit(0);
 }
 

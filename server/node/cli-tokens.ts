@@ -1,28 +1,26 @@
 import { Tokens, type IssuedToken } from "../access/inbound/tokens.ts";
-import { readConfig } from "../config.ts";
 import { UsageError, type TokensCommand } from "./cli-command.ts";
-import { loadDeployment, opened } from "./cli-deployment.ts";
-import { NO_EXECUTOR, write } from "./cli-print.ts";
+import { opened } from "./cli-deployment.ts";
+import { write } from "./cli-print.ts";
+import { readyDeployment } from "./cli-ready.ts";
 
 /** Creates, lists or revokes tokens in the store of a deployment, whether or not a server runs. */
 export async function tokens(command: TokensCommand): Promise<void> {
-  const { config } = await loadDeployment(command);
-  const executor = config.executor ?? NO_EXECUTOR;
   // Checked as a server would, so that no token is made which it could not admit.
-  const { storage, connectors } = readConfig({ ...config, executor });
+  const { config, close } = await readyDeployment(command);
+  const { storage, tokens: admitted } = config;
   if (!storage) {
     throw new UsageError(
       'tokens need a store: set storage: sqliteStorage({ file: "connecta.db" }) in the config.',
     );
   }
-  if (command.action === "create" && config.auth?.tokens !== true) {
+  if (command.action === "create" && !admitted) {
     throw new UsageError("the server would not look at tokens: set auth: { tokens: true } first.");
   }
   try {
     await carryOut(command, new Tokens(storage));
   } finally {
-    const used = [...connectors, config.executor, storage];
-    await Promise.all(used.map((one) => one?.close?.()));
+    await close();
   }
   // A config may have started what would keep the process.
   process.exit(0);

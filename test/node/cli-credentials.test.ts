@@ -26,6 +26,10 @@ const command = commandFolder({
         api({ id: "free", tools: {} }),
       ],
     };`,
+  "kept.mjs": `
+    import { fileActivity } from "${CONNECTA_NODE}";
+    import config from "./connecta.config.mjs";
+    export default { ...config, auth: { tokens: true }, activity: fileActivity({ file: "a.jsonl" }) };`,
   "none.mjs": "export default { connectors: [] };",
 });
 
@@ -126,6 +130,15 @@ describe("connecta credentials", () => {
   test("tools are listed with the credential", async () => {
     await run("credentials set crm", SECRET);
     expect((await run("tools crm")).stdout).toContain("crm: 1 tool, 1 read-only");
+  });
+
+  test("tokens and activity take the key of the environment as well", async () => {
+    expect(await run("tokens list --config kept.mjs")).toEqual({
+      code: 0,
+      stdout: "No token was made.\n",
+      stderr: "",
+    });
+    expect(await run("activity --config kept.mjs")).toEqual({ code: 0, stdout: "", stderr: "" });
   });
 
   test("a missing key stops the start, and the message says how to get one", async () => {
