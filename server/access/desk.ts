@@ -2,13 +2,14 @@ import type { Connector } from "../shared/contracts.ts";
 import type { CredentialNeed } from "../shared/credentials.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { isLoopback } from "../shared/loopback.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import type { Storage } from "../shared/storage.ts";
 import { kindOf } from "../shared/text.ts";
 import { FieldCredentials, type FieldState } from "./fields.ts";
 import { clientMetadata, type Introduction } from "./oauth/client.ts";
 import { OAuthCredentials, type GrantState } from "./oauth/oauth.ts";
-import { isLoopback, type Web } from "./oauth/web.ts";
+import type { Web } from "./oauth/web.ts";
 import { Vault, type Rotation } from "./vault.ts";
 
 /** What a deployment gives its desk to work with. */

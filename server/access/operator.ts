@@ -1,7 +1,9 @@
+import { digestOf, fromHex, toHex } from "../shared/digest.ts";
 import { ok, type Outcome } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Storage } from "../shared/storage.ts";
-import { digestOf, fromHex, isSameDigest, randomHex, toHex } from "./inbound/secret.ts";
+import { toUtf8 } from "../shared/text.ts";
+import { isSameDigest, randomHex } from "./inbound/secret.ts";
 
 /** Who may open the operator page. */
 export interface OperatorOptions {
@@ -18,7 +20,7 @@ export interface Session {
   readonly formToken: string;
 }
 
-/** How an attempt to sign in ended; `key` is what the browser gives to be known the next time. */
+/** How an attempt to sign in ended; `known` is what the browser gives to be known the next time. */
 export type Attempt =
   | { readonly kind: "admitted"; readonly cookie: string; readonly known: string }
   | { readonly kind: "wrong" }
@@ -118,7 +120,7 @@ export class OperatorDoor {
   }
 
   async #mac(purpose: Purpose, text: string): Promise<string> {
-    const bytes = new TextEncoder().encode(`${purpose} ${text}`);
+    const bytes = toUtf8(`${purpose} ${text}`);
     return toHex(new Uint8Array(await crypto.subtle.sign("HMAC", await this.#key, bytes)));
   }
 }
@@ -146,6 +148,7 @@ class Attempts {
 }
 
 function signingKey(secret: string): Promise<CryptoKey> {
-  const bytes = new TextEncoder().encode(secret);
-  return crypto.subtle.importKey("raw", bytes, { name: "HMAC", hash: "SHA-256" }, false, ["sign"]);
+  return crypto.subtle.importKey("raw", toUtf8(secret), { name: "HMAC", hash: "SHA-256" }, false, [
+    "sign",
+  ]);
 }

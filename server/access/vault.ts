@@ -148,7 +148,7 @@ export class Vault {
     const { id, key } = await this.#current();
     const iv = crypto.getRandomValues(new Uint8Array(NONCE_BYTES));
     const algorithm = { name: ALGORITHM, iv, additionalData: boundTo(place) };
-    const content = await crypto.subtle.encrypt(algorithm, key, new Uint8Array(toUtf8(text)));
+    const content = await crypto.subtle.encrypt(algorithm, key, toUtf8(text));
     return [VERSION, id, toBase64Url(iv), toBase64Url(new Uint8Array(content))].join(".");
   }
 
@@ -201,7 +201,7 @@ function placeOf(key: string): Place | undefined {
 
 /** JSON, so that no two places have one text. */
 function boundTo({ purpose, connector, field }: Place): Uint8Array<ArrayBuffer> {
-  return new Uint8Array(toUtf8(JSON.stringify(["connecta", VERSION, purpose, connector, field])));
+  return toUtf8(JSON.stringify(["connecta", VERSION, purpose, connector, field]));
 }
 
 function wrongKey({ connector }: Place): Outcome<never> {

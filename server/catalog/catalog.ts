@@ -1,5 +1,5 @@
 import type { Connector, Tool } from "../shared/contracts.ts";
-import { toUtf8 } from "../shared/text.ts";
+import { hashOf } from "../shared/digest.ts";
 import { identifier } from "../shared/identifier.ts";
 import { titleOf } from "./title.ts";
 import { compact } from "./tokens.ts";
@@ -72,10 +72,4 @@ function shortcutsOf(names: Iterable<string>): Map<string, string[]> {
 /** A hash of everything that a tool list declares, in hexadecimal. */
 export async function fingerprint(tools: readonly Tool[]): Promise<string> {
   return hashOf(JSON.stringify(tools));
-}
-
-/** The SHA-256 of a text, in hexadecimal. */
-export async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(toUtf8(text)));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }

@@ -1,4 +1,5 @@
 import type { Tool } from "../shared/contracts.ts";
+import { isRecord } from "../shared/record.ts";
 import type { TermReader } from "./tokens.ts";
 
 /** How much one occurrence in a field says, and the length at which a field is of usual size. */
@@ -38,7 +39,7 @@ export function fieldTerms(
   const description = typeof tool.description === "string" ? tool.description : "";
   const lead = leadOf(description);
   const annotations: unknown = tool.annotations;
-  const title = tool.title ?? (isObject(annotations) ? annotations.title : undefined);
+  const title = tool.title ?? (isRecord(annotations) ? annotations.title : undefined);
   const parameters = parameterTexts(tool.inputSchema);
   return {
     name: reader.read(tool.name.slice(0, NAME_CHARS)),
@@ -71,13 +72,13 @@ function parameterTexts(schema: unknown): { names: string[]; texts: string[] } {
   const queue: { node: unknown; depth: number }[] = [{ node: schema, depth: 0 }];
   for (let i = 0; i < queue.length && i < MAX_NODES; i++) {
     const { node, depth } = queue[i]!;
-    if (!isObject(node) || depth > MAX_DEPTH) continue;
+    if (!isRecord(node) || depth > MAX_DEPTH) continue;
     if (depth > 0 && typeof node.description === "string") texts.push(node.description);
     if (Array.isArray(node.enum)) {
       texts.push(...node.enum.slice(0, 40).filter((value) => typeof value === "string"));
     }
     if (typeof node.const === "string") texts.push(node.const);
-    if (isObject(node.properties)) {
+    if (isRecord(node.properties)) {
       for (const [name, child] of Object.entries(node.properties)) {
         (depth === 0 ? names : texts).push(name);
         queue.push({ node: child, depth: depth + 1 });
@@ -91,8 +92,4 @@ function parameterTexts(schema: unknown): { names: string[]; texts: string[] } {
 function nested(node: Readonly<Record<string, unknown>>): unknown[] {
   const lists = [node.anyOf, node.oneOf, node.allOf, node.prefixItems].filter(Array.isArray);
   return [node.items, ...lists.flat()];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,11 +1,13 @@
 import type { Connector, Tool } from "../shared/contracts.ts";
+import { hashOf } from "../shared/digest.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { endedWithin } from "../shared/joining.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { Notice } from "../shared/notice.ts";
+import { isRecord } from "../shared/record.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import type { Storage } from "../shared/storage.ts";
-import { hashOf, type Titled } from "./catalog.ts";
+import type { Titled } from "./catalog.ts";
 
 /** A tool list as its connector gave it, before any policy. */
 export interface KeptList {
@@ -161,8 +163,4 @@ function isTool(value: unknown): value is Tool {
     isRecord(value.inputSchema) &&
     isRecord(value.annotations)
   );
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

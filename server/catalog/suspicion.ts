@@ -1,5 +1,6 @@
 import type { Tool } from "../shared/contracts.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { isRecord } from "../shared/record.ts";
 import { clampUtf8 } from "../shared/text.ts";
 import { actionOf, READ, RUN } from "./actions.ts";
 import { isExplicitlyReadOnly } from "./classify.ts";
@@ -81,7 +82,7 @@ function runs(verb: string): boolean {
 /** A value that a parameter such as `action` may take and that is a verb of writing. */
 function writingChoice(schema: Tool["inputSchema"]): string | undefined {
   for (const [name, property] of propertiesOf(schema)) {
-    if (!CHOICE.test(name) || !isObject(property) || !Array.isArray(property.enum)) continue;
+    if (!CHOICE.test(name) || !isRecord(property) || !Array.isArray(property.enum)) continue;
     for (const value of property.enum as unknown[]) {
       const [verb = "", , ...more] = typeof value === "string" ? wordsOf(value) : [];
       if (more.length === 0 && writes(verb)) return String(value);
@@ -117,11 +118,7 @@ function wordsOf(text: string): string[] {
 }
 
 function propertiesOf({ properties }: Tool["inputSchema"]): (readonly [string, unknown])[] {
-  return isObject(properties) ? Object.entries(properties) : [];
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
+  return isRecord(properties) ? Object.entries(properties) : [];
 }
 
 function quote(word: string): string {

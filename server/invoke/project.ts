@@ -1,4 +1,5 @@
 import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { isRecord } from "../shared/record.ts";
 import { clampUtf8 } from "../shared/text.ts";
 
 /** A projected value, and the paths that were not there. */
@@ -61,7 +62,7 @@ function select(value: unknown, search: Search, at: number): unknown {
   const segment = search.path[at];
   if (!segment) return value;
   if (segment.key === "") return selectEach(value, search, at + 1);
-  if (!isObject(value)) return undefined;
+  if (!isRecord(value)) return undefined;
   for (const { key, segments } of placesOf(search.path, at)) {
     if (!Object.hasOwn(value, key)) continue;
     const next = at + segments;
@@ -89,7 +90,7 @@ function selectEach(value: unknown, search: Search, at: number): unknown {
   return items.map((item, index) => {
     if (item !== undefined) return item;
     search.missed = true;
-    return isObject(value[index]) ? {} : null;
+    return isRecord(value[index]) ? {} : null;
   });
 }
 
@@ -99,7 +100,7 @@ function merge(left: unknown, right: unknown): unknown {
   if (Array.isArray(left) && Array.isArray(right)) {
     return left.map((item: unknown, index) => merge(item, right[index]));
   }
-  if (isObject(left) && isObject(right)) {
+  if (isRecord(left) && isRecord(right)) {
     // A copy: the selected parts are the connector's own objects, and may be frozen.
     const merged = { ...left };
     for (const [key, item] of Object.entries(right)) {
@@ -114,8 +115,4 @@ function merge(left: unknown, right: unknown): unknown {
 function entry(value: unknown): PropertyDescriptor {
   // Defined, not assigned: a key named __proto__ stays an ordinary property.
   return { value, enumerable: true, writable: true, configurable: true };
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -1,5 +1,6 @@
 import type { ActivityEvent, ActivityStore } from "../shared/activity.ts";
 import type { Outcome } from "../shared/failure.ts";
+import { endedWithin } from "../shared/joining.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { Notice } from "../shared/notice.ts";
 import type { Scope } from "../shared/scope.ts";
@@ -37,13 +38,8 @@ export class Recorder {
 
   /** Ends the store's work; resolves when it has, could not, or takes too long. */
   async close(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, 2 * LIMITS.storageTimeoutMs.value);
-    });
-    const closing = (async () => this.#store?.close?.())().catch(() => undefined);
-    await Promise.race([closing, late]);
-    clearTimeout(timer);
+    const closing = (async () => this.#store?.close?.())();
+    await endedWithin(closing, 2 * LIMITS.storageTimeoutMs.value);
   }
 
   async #settle(stored: Promise<Outcome<void> | void>, scope: Scope): Promise<void> {

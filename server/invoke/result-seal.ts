@@ -1,3 +1,4 @@
+import { digestOf, hashOf } from "../shared/digest.ts";
 import { toUtf8 } from "../shared/text.ts";
 
 /** `CryptoKey`, a name that projects on Node without the types of browsers do not have. */
@@ -23,13 +24,13 @@ export class ResultSeal {
   }
 
   static async of(id: string, principal: string): Promise<ResultSeal> {
-    const name = await digestOf(["name", id, principal]);
-    const key = await digestOf(["key", id, principal]);
-    const hex = [...name].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-    return new ResultSeal(
-      hex,
-      await crypto.subtle.importKey("raw", key, ALGORITHM, false, ["encrypt", "decrypt"]),
-    );
+    const of = (what: string) => JSON.stringify(["connecta result", what, id, principal]);
+    const bytes = await digestOf(of("key"));
+    const key = await crypto.subtle.importKey("raw", bytes, ALGORITHM, false, [
+      "encrypt",
+      "decrypt",
+    ]);
+    return new ResultSeal(await hashOf(of("name")), key);
   }
 
   /** @param part its number, without which it cannot be opened */
@@ -52,13 +53,8 @@ export class ResultSeal {
   }
 
   #of(part: number, iv: Uint8Array<ArrayBuffer>) {
-    return { name: ALGORITHM, iv, additionalData: new Uint8Array(toUtf8(String(part))) };
+    return { name: ALGORITHM, iv, additionalData: toUtf8(String(part)) };
   }
-}
-
-async function digestOf(what: readonly string[]): Promise<Uint8Array<ArrayBuffer>> {
-  const text = JSON.stringify(["connecta result", ...what]);
-  return new Uint8Array(await crypto.subtle.digest("SHA-256", new Uint8Array(toUtf8(text))));
 }
 
 function toBase64(bytes: Uint8Array): string {

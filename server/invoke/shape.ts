@@ -3,6 +3,7 @@ import type { ContentBlock, ToolResult } from "../shared/contracts.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
 import { roughLength, toJson, toJsonInSteps } from "../shared/json.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { isRecord } from "../shared/record.ts";
 import type { Scope } from "../shared/scope.ts";
 import { utf8Length } from "../shared/text.ts";
 import type { Invoked } from "./invoke.ts";
@@ -139,11 +140,10 @@ async function asBlocks(address: string, value: unknown): Promise<Outcome<McpRes
   const json = await written(value ?? null, `The answer of ${address}`);
   if (!json.ok) return json;
   const text = typeof value === "string" ? value : json.value;
-  const structured = typeof value === "object" && value !== null && !Array.isArray(value);
   return ok({
     kind: "mcp",
     content: [{ type: "text", text }],
-    ...(structured && { structuredContent: value }),
+    ...(isRecord(value) && { structuredContent: value }),
   });
 }
 

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import type { Connecta } from "../index.ts";
 import { LIMITS } from "../shared/limits.ts";
-import { isRecord } from "../connectors/mcp/record.ts";
+import { isRecord } from "../shared/record.ts";
 import { ask, type Answer } from "./ask.ts";
 import { UsageError, type CallCommand } from "./cli-command.ts";
 import { withConnecta } from "./cli-open.ts";

@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { isRecord } from "../connectors/mcp/record.ts";
+import { isRecord } from "../shared/record.ts";
 
 /** What was seen of the requests to one origin; no header's value and no body is kept. */
 export interface Wire {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { getRequestListener } from "@hono/node-server";
 import { getMimeType } from "hono/utils/mime";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { isLoopback } from "../shared/loopback.ts";
 
 /** The playground page and the second origin on which it shows views. */
 export interface HostPage {
@@ -42,7 +43,6 @@ const DEFAULT_VIEW_CSP =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; " +
   "img-src 'self' data:; media-src 'self' data:; connect-src 'none'";
 
-const LOOPBACK = /^(?:localhost|\[?::1\]?|127(?:\.\d{1,3}){3})$/;
 const PAGE = "verify/host/index.html";
 const PROXY = "verify/host/sandbox.html";
 const ASSET = /^\/host\/assets\/([A-Za-z0-9_.-]+)$/;
@@ -53,7 +53,7 @@ const PORTS_TO_TRY = 32;
  * @returns the page, or a failure of one line: no loopback name, nothing built, port in use
  */
 export async function openHostPage(options: HostPageOptions): Promise<Outcome<HostPage>> {
-  if (!LOOPBACK.test(options.hostname)) {
+  if (!isLoopback(options.hostname)) {
     return fail("invalid_args", `The host page is for loopback only, not ${options.hostname}.`);
   }
   for (const file of [PAGE, PROXY]) {
@@ -141,7 +141,7 @@ function pageHeaders(sandboxOrigin: string): Headers {
 
 /** A foreign Host means a name rebound to loopback: such a page must not reach the files. */
 function refuse(request: Request, url: URL): Response | undefined {
-  if (!LOOPBACK.test(url.hostname)) return sendText(403, "This host name is not served here.\n");
+  if (!isLoopback(url.hostname)) return sendText(403, "This host name is not served here.\n");
   if (request.method === "GET" || request.method === "HEAD") return undefined;
   return sendText(405, "Only GET and HEAD are served here.\n", { Allow: "GET, HEAD" });
 }
@@ -159,9 +159,7 @@ async function sendFile(file: string, headers: Headers): Promise<Response> {
 }
 
 function sendJson(value: unknown): Response {
-  return new Response(JSON.stringify(value), {
-    headers: { ...COMMON_HEADERS, "Content-Type": "application/json" },
-  });
+  return Response.json(value, { headers: COMMON_HEADERS });
 }
 
 function sendText(status: number, text: string, headers: Record<string, string> = {}): Response {

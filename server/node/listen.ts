@@ -5,9 +5,10 @@ import type { ConnectaConfig } from "../config.ts";
 import { createConnecta } from "../index.ts";
 import { quickjsExecutor } from "../sandbox/pool.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { endedWithin } from "../shared/joining.ts";
 import { LIMITS } from "../shared/limits.ts";
+import { isLoopback } from "../shared/loopback.ts";
 import { Answers } from "./answers.ts";
-import { isLoopback } from "./loopback.ts";
 import type { Peer } from "./metrics-page.ts";
 import { nodeOutbound } from "./outbound.ts";
 import { SourceThread } from "./source-thread.ts";
@@ -148,13 +149,8 @@ async function close(server: Server, closeConnecta: () => Promise<void>): Promis
   const drained = new Promise<void>((resolve) => server.close(() => resolve()));
   // A connection that was busy becomes idle with its answer; nothing else closes it then.
   const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
-  let deadline: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    deadline = setTimeout(resolve, LIMITS.drainMs.value);
-  });
-  await Promise.race([drained, late]);
+  await endedWithin(drained, LIMITS.drainMs.value);
   clearInterval(sweep);
-  clearTimeout(deadline);
   server.closeAllConnections();
   await closeConnecta();
 }

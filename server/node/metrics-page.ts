@@ -1,6 +1,6 @@
 import type { Authenticate } from "../access/inbound/verdict.ts";
 import { refuseForeignHost } from "../http/gate.ts";
-import { isLoopback } from "./loopback.ts";
+import { isLoopback } from "../shared/loopback.ts";
 import type { Metrics } from "./metrics.ts";
 
 const PATH = "/metrics";

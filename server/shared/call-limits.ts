@@ -1,3 +1,5 @@
+import { isRecord } from "./record.ts";
+
 /** Who makes a call, as far as a deployment may tell callers apart. */
 export interface Caller {
   readonly principal: string;
@@ -24,7 +26,7 @@ const MAX_WINDOW_MS = 24 * 60 * 60_000;
  */
 export function callLimitsProblem(limits: unknown): string | undefined {
   if (limits === undefined) return undefined;
-  if (!isObject(limits)) return "limits is no object: give { concurrency?, budget?, partition? }";
+  if (!isRecord(limits)) return "limits is no object: give { concurrency?, budget?, partition? }";
   const { concurrency, budget, partition, ...others } = limits;
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) {
@@ -34,7 +36,7 @@ export function callLimitsProblem(limits: unknown): string | undefined {
     return `limits.concurrency must be a whole number from 1 to ${MAX_CONCURRENCY}`;
   }
   if (budget !== undefined) {
-    if (!isObject(budget)) return "limits.budget is no object: give { calls, windowMs }";
+    if (!isRecord(budget)) return "limits.budget is no object: give { calls, windowMs }";
     const { calls, windowMs, ...more } = budget;
     const [stranger] = Object.keys(more);
     if (stranger !== undefined) {
@@ -51,10 +53,6 @@ export function callLimitsProblem(limits: unknown): string | undefined {
     return "limits.partition is no function: give ({ principal }) => principal";
   }
   return undefined;
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function isCount(value: unknown, max: number): boolean {

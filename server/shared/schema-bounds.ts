@@ -1,5 +1,6 @@
 import { dereference, type Schema } from "@cfworker/json-schema";
 import { patternWork, type PatternWork } from "./pattern-work.ts";
+import { isRecord } from "./record.ts";
 
 /** What a value weighs in the work of checking it. */
 export interface ValueSize {
@@ -50,7 +51,7 @@ export function boundSchema(given: object, isLean: boolean): BoundedSchema | und
     return undefined;
   }
   const schema = structuredClone(given) as Schema;
-  const parts = new Set(Object.values(dereference(schema)).filter(isObject));
+  const parts = new Set(Object.values(dereference(schema)).filter(isRecord));
   const work = { steps: 0, degree: 1, pairs: false, patterns: 0 };
   const meter = { left: MAX_VISITS };
   let omitted = false;
@@ -151,7 +152,7 @@ function isTooMuch({ degree, choices }: PatternWork, isLean: boolean): boolean {
 /** Left out they would turn the properties that they stand for into unknown ones. */
 function hasHarmlessNames(part: Record<string, unknown>, work: Work): boolean {
   const { patternProperties } = part;
-  if (!isObject(patternProperties)) return true;
+  if (!isRecord(patternProperties)) return true;
   const patterns = Object.keys(patternProperties);
   work.patterns += patterns.length;
   return patterns.every((pattern) => !isTooMuch(workOf(pattern), true));
@@ -160,7 +161,7 @@ function hasHarmlessNames(part: Record<string, unknown>, work: Work): boolean {
 /** Makes the validator's every visit count: it reads this keyword, which no schema of today has. */
 function count(part: Record<string, unknown>, meter: { left: number }): void {
   const { enum: members, const: only, required, properties } = part;
-  const listed = [members, only, required, isObject(properties) && Object.keys(properties)];
+  const listed = [members, only, required, isRecord(properties) && Object.keys(properties)];
   const weight = 1 + Math.floor(JSON.stringify(listed).length / CHARS_PER_VISIT);
   const value: unknown = part.$recursiveAnchor;
   Object.defineProperty(part, "$recursiveAnchor", {
@@ -183,11 +184,7 @@ function nestedIds(schema: object): number {
     const ids = around + (typeof $id === "string" || typeof id === "string" ? 1 : 0);
     deepest = Math.max(deepest, ids);
     for (const member of Object.values(node))
-      if (isObject(member) || Array.isArray(member)) open.push([member, ids]);
+      if (isRecord(member) || Array.isArray(member)) open.push([member, ids]);
   }
   return deepest;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

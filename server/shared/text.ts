@@ -64,7 +64,7 @@ export function clampUtf8(text: string, maxBytes: number): string {
 }
 
 /** UTF-8 bytes of a string. */
-export function toUtf8(text: string): Uint8Array {
+export function toUtf8(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);
 }
 

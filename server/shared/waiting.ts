@@ -14,7 +14,9 @@ export async function unlessAborted<Result extends Outcome<unknown>>(
   const aborted = new Promise<ReturnType<typeof fail>>((resolve) => {
     off = onAbort(signal, () => resolve(fail("cancelled", `${what} is not waited for any more.`)));
   });
-  const outcome = await Promise.race([work, aborted]);
-  off();
-  return outcome;
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    off();
+  }
 }

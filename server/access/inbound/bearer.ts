@@ -1,4 +1,5 @@
-import { digestOf, isSameDigest } from "./secret.ts";
+import { digestOf } from "../../shared/digest.ts";
+import { isSameDigest } from "./secret.ts";
 import { UNKNOWN, type WayIn } from "./verdict.ts";
 
 const MIN_TOKEN_CHARS = 16;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LIMITS } from "../../shared/limits.ts";
+import { isLoopback } from "../../shared/loopback.ts";
 
 /** Signatures by a key pair alone: a secret that both sides share is no proof of an issuer. */
 export const ALGORITHMS = [
@@ -129,6 +130,5 @@ export function isSafeAddress(address: string): boolean {
   const { protocol, hostname, username, password } = new URL(address);
   if (username !== "" || password !== "") return false;
   if (protocol === "https:") return true;
-  const isLoopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(hostname);
-  return protocol === "http:" && isLoopback;
+  return protocol === "http:" && isLoopback(hostname);
 }

@@ -1,9 +1,9 @@
 import { decodeJwt, errors, jwtVerify, type JWTPayload, type JWTVerifyOptions } from "jose";
+import { hashOf } from "../../shared/digest.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { utf8Length } from "../../shared/text.ts";
 import { IssuerKeys, KeysUnavailable } from "./issuer-keys.ts";
 import type { ClaimValue, ReadyIssuer } from "./oauth-options.ts";
-import { digestOf, toHex } from "./secret.ts";
 import { UNKNOWN, type Report, type Verdict, type WayIn } from "./verdict.ts";
 
 /** Kinds of JWT that may be an access token; an ID or logout token of the same issuer is none. */
@@ -101,7 +101,7 @@ async function principalOf(issuer: string, sub: string): Promise<string> {
   const plain = `oauth:${issuer}#${sub}`;
   const fits = utf8Length(plain) <= LIMITS.nameBytes.value && /^[\x21-\x7e]+$/.test(sub);
   // No plain name begins like that: an issuer is an address.
-  return fits ? plain : `oauth:#${toHex(await digestOf(`${issuer}#${sub}`))}`;
+  return fits ? plain : `oauth:#${await hashOf(`${issuer}#${sub}`)}`;
 }
 
 /** The issuer that a token claims to be of; nothing is believed because of it. */

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import { digestOf, fromHex, hashOf } from "../../shared/digest.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Storage } from "../../shared/storage.ts";
 import { utf8Length } from "../../shared/text.ts";
-import { digestOf, fromHex, isSameDigest, randomHex, toHex } from "./secret.ts";
+import { isSameDigest, randomHex } from "./secret.ts";
 import { UNKNOWN, type Verdict, type WayIn } from "./verdict.ts";
 
 /** A token as its operator sees it: everything but the token. Times are milliseconds since the epoch. */
@@ -77,7 +78,7 @@ export class Tokens implements WayIn {
     }
     const id = randomHex(ID_BYTES);
     const token = `connecta_${id}_${randomHex(SECRET_BYTES)}`;
-    const hash = toHex(await digestOf(token));
+    const hash = await hashOf(token);
     const record = { name, hash, createdAt, ...(expiresAt !== undefined && { expiresAt }) };
     const kept = await this.#storage.set(PREFIX + id, JSON.stringify(record), this.#kept(record));
     return kept.ok ? ok({ ...shown(id, record), token }) : kept;

@@ -1,11 +1,12 @@
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 import type { OAuthNeed } from "../../shared/credentials.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { isLoopback } from "../../shared/loopback.ts";
 import type { Place, Vault } from "../vault.ts";
 import { troubleOf } from "./failures.ts";
 import { CLIENT, readRecord, REGISTRATION, type ClientRecord } from "./records.ts";
 import { loadSdk } from "./sdk.ts";
-import { isLoopback, type Web } from "./web.ts";
+import type { Web } from "./web.ts";
 
 /** How a deployment introduces itself to authorization servers. */
 export interface Introduction {

@@ -1,9 +1,10 @@
 import type { AuthorizationServerMetadata } from "@modelcontextprotocol/client";
 import type { OAuthNeed } from "../../shared/credentials.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { isLoopback } from "../../shared/loopback.ts";
 import { troubleOf } from "./failures.ts";
 import { loadSdk } from "./sdk.ts";
-import { isConfidential, isLoopback, type Web } from "./web.ts";
+import { isConfidential, type Web } from "./web.ts";
 
 /** Where tokens for a protected server come from. */
 export interface Discovered {

@@ -1,7 +1,7 @@
+import { digestOf } from "../../shared/digest.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Storage } from "../../shared/storage.ts";
-import { toUtf8 } from "../../shared/text.ts";
 import { toBase64Url } from "../keys.ts";
 import { keyOf, type Place, type Vault } from "../vault.ts";
 import { PENDING, readRecord, type Pending } from "./records.ts";
@@ -65,8 +65,7 @@ export class PendingAuthorizations {
   }
 
   async #place(state: string): Promise<Place> {
-    const digest = await crypto.subtle.digest("SHA-256", new Uint8Array(toUtf8(state)));
-    const field = toBase64Url(new Uint8Array(digest));
+    const field = toBase64Url(await digestOf(state));
     return { purpose: "state", connector: this.#connector, field };
   }
 }

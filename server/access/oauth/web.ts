@@ -1,4 +1,5 @@
 import { LIMITS } from "../../shared/limits.ts";
+import { isLoopback } from "../../shared/loopback.ts";
 import { bareFetch } from "../../shared/outbound.ts";
 
 /** What requests to authorization servers are made with. */
@@ -50,9 +51,4 @@ export function isConfidential(url: string | URL, alsoLoopback: boolean): boolea
   if (!URL.canParse(url)) return false;
   const { protocol, hostname } = new URL(url);
   return protocol === "https:" || (protocol === "http:" && alsoLoopback && isLoopback(hostname));
-}
-
-/** Whether a host name stands for this machine. */
-export function isLoopback(hostname: string): boolean {
-  return hostname === "localhost" || hostname === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(hostname);
 }

@@ -1,9 +1,10 @@
 import { callLimitsProblem, type CallLimits } from "../../shared/call-limits.ts";
 import type { ToolPolicy } from "../../shared/contracts.ts";
 import { policyProblem } from "../../shared/policy.ts";
+import { isRecord } from "../../shared/record.ts";
 import { clampUtf8 } from "../../shared/text.ts";
 import { Expansion, type Variables } from "./expand.ts";
-import { isObject, type Unread } from "./shapes.ts";
+import type { Unread } from "./shapes.ts";
 
 /** What every imported server may say for connecta alone. */
 interface Own extends ToolPolicy {
@@ -68,7 +69,7 @@ export function readDefinition(
   remark: (text: string) => void,
 ): Definition & { readonly expansion: Expansion } {
   const expansion = new Expansion(variables);
-  const read = isObject(definition)
+  const read = isRecord(definition)
     ? readFields(definition, expansion, readEnvFile, remark)
     : none("is no object");
   if (read.use === "none" || expansion.missing.length === 0) return { ...read, expansion };
@@ -193,7 +194,7 @@ function commandOf({ command, args }: Unread): {
       args: [...rest, ...asList(args)],
     };
   }
-  if (!isObject(command) || typeof command.path !== "string") return { program: "", args };
+  if (!isRecord(command) || typeof command.path !== "string") return { program: "", args };
   return { program: command.path, args: command.args ?? args, env: command.env };
 }
 
@@ -243,7 +244,7 @@ function pick(fields: Unread, names: readonly string[]): Unread {
 /** Texts by name, expanded; a null leaves its name out. */
 function texts(given: unknown, expansion: Expansion): Readonly<Record<string, string>> | undefined {
   if (given === undefined || given === null) return {};
-  if (!isObject(given)) return undefined;
+  if (!isRecord(given)) return undefined;
   const entries = Object.entries(given).filter(([, value]) => value !== null);
   if (!entries.every(([, value]) => isScalar(value))) return undefined;
   return Object.fromEntries(entries.map(([name, value]) => [name, expansion.text(String(value))]));

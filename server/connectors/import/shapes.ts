@@ -1,3 +1,5 @@
+import { isRecord } from "../../shared/record.ts";
+
 /** A JSON object whose members nobody has looked at yet. */
 export type Unread = Readonly<Record<string, unknown>>;
 
@@ -17,9 +19,9 @@ const MEMBERS = ["mcpServers", "servers", "context_servers"];
  * @param file the file's JSON, whole
  */
 export function findServers(file: unknown): McpFile | undefined {
-  if (!isObject(file)) return undefined;
-  const parts = [file, ...(isObject(file.mcp) ? [file.mcp] : [])];
-  const maps = parts.flatMap((part) => MEMBERS.map((member) => part[member]).filter(isObject));
+  if (!isRecord(file)) return undefined;
+  const parts = [file, ...(isRecord(file.mcp) ? [file.mcp] : [])];
+  const maps = parts.flatMap((part) => MEMBERS.map((member) => part[member]).filter(isRecord));
   // A fragment, as documentation shows it: servers by name, and nothing around them.
   if (maps.length === 0 && isFragment(file)) maps.push(file);
   if (maps.length === 0) return undefined;
@@ -36,19 +38,14 @@ function isFragment(file: Unread): boolean {
 
 function looksLikeServer(value: unknown): boolean {
   return (
-    isObject(value) && ["command", "url", "serverUrl", "httpUrl"].some((name) => name in value)
+    isRecord(value) && ["command", "url", "serverUrl", "httpUrl"].some((name) => name in value)
   );
 }
 
 function inputsOf(inputs: unknown): (readonly [string, string | undefined])[] {
   if (!Array.isArray(inputs)) return [];
-  return inputs.filter(isObject).flatMap(({ id, default: preset }) => {
+  return inputs.filter(isRecord).flatMap(({ id, default: preset }) => {
     if (typeof id !== "string") return [];
     return [[id, typeof preset === "string" ? preset : undefined] as const];
   });
-}
-
-/** Whether a value is a JSON object. */
-export function isObject(value: unknown): value is Unread {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

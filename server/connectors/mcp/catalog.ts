@@ -1,7 +1,7 @@
 import type { SetAside, Tool } from "../../shared/contracts.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { isRecord } from "../../shared/record.ts";
 import { utf8Length } from "../../shared/text.ts";
-import { isRecord } from "./record.ts";
 import { nameOf, readTool } from "./tools.ts";
 
 /** A tool list read to its end. */

@@ -1,7 +1,7 @@
 import type { ContentBlock, ToolResult } from "../../shared/contracts.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { isRecord } from "../../shared/record.ts";
 import { inputRequired } from "./failures.ts";
-import { isRecord } from "./record.ts";
 
 /**
  * What a tool answered, block by block as the server wrote it.

@@ -1,6 +1,6 @@
 import type { JsonSchema, Tool, ToolAnnotations } from "../../shared/contracts.ts";
+import { isRecord } from "../../shared/record.ts";
 import { clampChars } from "../../shared/text.ts";
-import { isRecord } from "./record.ts";
 
 /** A listed tool, or why nobody could call it safely. */
 export type ReadTool =

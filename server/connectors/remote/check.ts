@@ -1,5 +1,5 @@
+import { isRecord } from "../../shared/record.ts";
 import { checkMcp } from "../mcp/options.ts";
-import { isRecord } from "../mcp/record.ts";
 import { readAuthorization, type Authorization } from "./authorization.ts";
 import type { RemoteMcpOptions } from "./remote.ts";
 

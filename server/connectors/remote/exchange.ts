@@ -1,4 +1,5 @@
 import type { Client, DiscoverResult } from "@modelcontextprotocol/client";
+import { endedWithin } from "../../shared/joining.ts";
 import type { Scope } from "../../shared/scope.ts";
 import { Carrier } from "../mcp/carrier.ts";
 import { connect, loadSdk, makeClient } from "../mcp/client.ts";
@@ -95,16 +96,7 @@ export class Exchange {
   end(scope: Scope): void {
     const { notes } = this.#carrier;
     if (notes === undefined) return this.cut();
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CANCEL_MS);
-    });
-    scope.defer(
-      Promise.race([notes, late]).then(() => {
-        clearTimeout(timer);
-        this.cut();
-      }),
-    );
+    scope.defer(endedWithin(notes, CANCEL_MS).then(() => this.cut()));
   }
 }
 

@@ -2,6 +2,7 @@ import type { Connector, JsonSchema, Tool, ToolResult } from "../../shared/contr
 import type { Held } from "../../shared/credentials.ts";
 import { fail, ok, type Failure, type Outcome } from "../../shared/failure.ts";
 import { bareFetch, type OutboundFetch } from "../../shared/outbound.ts";
+import { isRecord } from "../../shared/record.ts";
 import { withDeadline, type Scope } from "../../shared/scope.ts";
 import { Lent } from "../lent.ts";
 import { askForPage, askForResult, hearToolChanges, type ToolCall } from "../mcp/client.ts";
@@ -9,7 +10,6 @@ import { readToolList } from "../mcp/catalog.ts";
 import { failureOf, protocolCode, statusOf, type Refused, type Speaker } from "../mcp/failures.ts";
 import { described, type McpOptions } from "../mcp/options.ts";
 import { Notices } from "../mcp/notices.ts";
-import { isRecord } from "../mcp/record.ts";
 import { redactor } from "../mcp/redact.ts";
 import { readResult } from "../mcp/result.ts";
 import type { Authorization, AuthorizationOptions } from "./authorization.ts";

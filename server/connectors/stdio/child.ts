@@ -1,4 +1,5 @@
 import { spawn, type ChildProcessWithoutNullStreams } from "node:child_process";
+import { endedWithin } from "../../shared/joining.ts";
 import { watchOver } from "./watch.ts";
 
 /** What to start. */
@@ -133,14 +134,7 @@ export class Child {
   }
 
   async #endsWithin(ms: number): Promise<boolean> {
-    if (this.#hasEnded) return true;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), ms);
-    });
-    const ended = await Promise.race([this.ended.then(() => true), late]);
-    clearTimeout(timer);
-    return ended;
+    return this.#hasEnded || endedWithin(this.ended, ms);
   }
 }
 

@@ -1,8 +1,8 @@
 import type { JSONRPCMessage, Transport } from "@modelcontextprotocol/client";
 import { failure } from "../../shared/failure.ts";
+import { isRecord } from "../../shared/record.ts";
 import { Carrier } from "../mcp/carrier.ts";
 import { Refused } from "../mcp/failures.ts";
-import { isRecord } from "../mcp/record.ts";
 import { Child, type Launch, type StopTimes } from "./child.ts";
 import { idOf, Lines, type LongLine } from "./lines.ts";
 

@@ -1,6 +1,7 @@
 import type { Connector, Tool, ToolResult } from "../../shared/contracts.ts";
 import { readFields, type CredentialOption, type FieldsNeed } from "../../shared/credentials.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { isRecord } from "../../shared/record.ts";
 import { withDeadline, type Scope } from "../../shared/scope.ts";
 import { Lent } from "../lent.ts";
 import { readToolList } from "../mcp/catalog.ts";
@@ -8,7 +9,6 @@ import { askForPage, askForResult } from "../mcp/client.ts";
 import { failureOf, type Speaker } from "../mcp/failures.ts";
 import { Notices } from "../mcp/notices.ts";
 import { checkCount, checkMcp, described, type McpOptions } from "../mcp/options.ts";
-import { isRecord } from "../mcp/record.ts";
 import { readResult } from "../mcp/result.ts";
 import type { Session } from "./handshake.ts";
 import { Processes, type Kept } from "./processes.ts";

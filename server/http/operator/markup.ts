@@ -1,4 +1,5 @@
 import { html, raw } from "hono/html";
+import { digestOf } from "../../shared/digest.ts";
 import { clampUtf8 } from "../../shared/text.ts";
 import followSource from "./follow.ts?travel";
 import palette from "./palette.css?raw";
@@ -40,16 +41,15 @@ const MAX_TEXT_BYTES = 500;
 
 /** The policy of every page: the one script and the one style that we wrote, and forms to us. */
 export async function contentPolicy(): Promise<string> {
-  const [script, look] = await Promise.all([SCRIPT, style].map(hashOf));
+  const [script, look] = await Promise.all([SCRIPT, style].map(sourceOf));
   return (
     `default-src 'none'; script-src '${script}'; style-src '${look}'; img-src 'self'; ` +
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
   );
 }
 
-async function hashOf(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return `sha256-${btoa(String.fromCharCode(...new Uint8Array(digest)))}`;
+async function sourceOf(text: string): Promise<string> {
+  return `sha256-${btoa(String.fromCharCode(...(await digestOf(text))))}`;
 }
 
 /** A text that somebody else wrote: of one line, bounded, its direction kept to itself. */

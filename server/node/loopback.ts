@@ -1,5 +1,0 @@
-/** Whether a host name or an address is this machine's own and reaches nobody else. */
-export function isLoopback(host: string): boolean {
-  const address = host.replace(/^::ffff:/i, "");
-  return address === "localhost" || address === "::1" || /^127(?:\.\d{1,3}){3}$/.test(address);
-}
