@@ -11,6 +11,7 @@ import { fail, failure, ok, type Failure, type Outcome } from "../shared/failure
 import { toJson } from "../shared/json.ts";
 import { shapeProblem } from "../shared/json-shape.ts";
 import { LIMITS, type ExecuteLimits } from "../shared/limits.ts";
+import { isRecord } from "../shared/record.ts";
 import type { Scope } from "../shared/scope.ts";
 import { clampUtf8, utf8Length } from "../shared/text.ts";
 import type { Manifest } from "../view/protocol.ts";
@@ -197,14 +198,14 @@ export class Bridge {
   }
 
   /** Reserves host calls before anything is awaited, so that none slips in between. */
-  #spendCalls(count: number): Failure | undefined {
+  #spendCalls(count: number): Outcome<never> | undefined {
     const { maxHostCalls } = this.#limits;
     const remaining = maxHostCalls - this.#spent;
     if (count <= remaining) {
       this.#spent += count;
       return undefined;
     }
-    return failure(
+    return fail(
       "budget_exceeded",
       `maxHostCalls: ${count} asked for, ${remaining} of ${maxHostCalls} are left.`,
       { budget: "maxHostCalls", remaining },
@@ -212,10 +213,10 @@ export class Bridge {
   }
 
   /** Refused blocks and views cost the host as much as accepted ones. */
-  #spendRich(): Failure | undefined {
+  #spendRich(): Outcome<never> | undefined {
     const most = 2 * this.#limits.maxEmittedBlocks;
     if (this.#rich++ < most) return undefined;
-    return failure("budget_exceeded", `maxEmittedBlocks: over ${most} calls of emit and ui.`, {
+    return fail("budget_exceeded", `maxEmittedBlocks: over ${most} calls of emit and ui.`, {
       budget: "maxEmittedBlocks",
       remaining: 0,
     });
@@ -223,7 +224,7 @@ export class Bridge {
 
   async #search(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendCalls(1);
-    if (spent) return { ok: false, failure: spent };
+    if (spent) return spent;
     return this.#discovery(() =>
       search(this.#host.catalogs, args[0] ?? {}, { maxLimit: MAX_SEARCH_PAGE }, this.#scope),
     );
@@ -231,7 +232,7 @@ export class Bridge {
 
   async #describe(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendCalls(1);
-    if (spent) return { ok: false, failure: spent };
+    if (spent) return spent;
     return this.#discovery(() => describe(this.#host.catalogs, args[0] ?? {}, this.#scope));
   }
 
@@ -257,7 +258,7 @@ export class Bridge {
       return fail("invalid_args", "connecta.call takes an address and an arguments object.");
     }
     const spent = this.#spendCalls(1);
-    if (spent) return { ok: false, failure: spent };
+    if (spent) return spent;
     return this.#one(address, values);
   }
 
@@ -278,7 +279,7 @@ export class Bridge {
       return fail("invalid_args", "A tool takes one arguments object.");
     }
     const spent = this.#spendCalls(1);
-    if (spent) return { ok: false, failure: spent };
+    if (spent) return spent;
     return this.#one(`${connector}.${property}`, values, { connector, property });
   }
 
@@ -296,7 +297,7 @@ export class Bridge {
       );
     }
     const spent = this.#spendCalls(calls.length);
-    if (spent) return { ok: false, failure: spent };
+    if (spent) return spent;
     const { maxResultBytes } = this.#limits;
     return this.transit.within(calls.length, async (room) => {
       const { entries, bytes } = await gather(calls, maxResultBytes, room, (call, share) =>
@@ -340,7 +341,7 @@ export class Bridge {
 
   async #emit(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendRich();
-    if (spent) return { ok: false, failure: spent };
+    if (spent) return spent;
     const accepted = this.emitted.emit(args);
     return accepted.ok ? ok(DONE) : accepted;
   }
@@ -348,7 +349,7 @@ export class Bridge {
   /** One after the other, so that of two views the one that was called first stands. */
   #ui(args: Args): Promise<Outcome<Reply>> {
     const spent = this.#spendRich();
-    if (spent) return Promise.resolve({ ok: false, failure: spent });
+    if (spent) return Promise.resolve(spent);
     const done = this.#lastUi.then(() => this.#uiInTurn(args));
     this.#lastUi = done.catch(() => undefined);
     return done;
@@ -389,7 +390,7 @@ function replied(answer: Answer): Outcome<Reply> {
 }
 
 function isBatchCall(call: unknown): call is { address: string; args?: unknown } {
-  if (typeof call !== "object" || call === null || Array.isArray(call)) return false;
-  const { address, ...rest } = call as Record<string, unknown>;
+  if (!isRecord(call)) return false;
+  const { address, ...rest } = call;
   return typeof address === "string" && Object.keys(rest).every((key) => key === "args");
 }

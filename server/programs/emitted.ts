@@ -1,4 +1,5 @@
 import { fail, ok, type Outcome } from "../shared/failure.ts";
+import { isRecord } from "../shared/record.ts";
 import { utf8Length } from "../shared/text.ts";
 import { acceptPayload, payloadBytes } from "../view/payload.ts";
 import type { ViewPayload } from "../view/protocol.ts";
@@ -57,10 +58,6 @@ export class Emitted {
 
   /** Accepts a checked view. */
   acceptUi(payload: ViewPayload): Outcome<void> {
-    // Checked again: two calls of connecta.ui may be in flight at once.
-    if (this.payload) {
-      return fail("invalid_args", "connecta.ui was already called: one run renders one view.");
-    }
     const bytes = payloadBytes(payload);
     const spent = this.#spend(bytes);
     if (!spent.ok) return spent;
@@ -87,11 +84,10 @@ export class Emitted {
 }
 
 function checkBlock(args: readonly unknown[]): Outcome<EmittedBlock> {
-  const [block] = args;
-  if (args.length !== 1 || typeof block !== "object" || block === null || Array.isArray(block)) {
+  const [fields] = args;
+  if (args.length !== 1 || !isRecord(fields)) {
     return invalid("connecta.emit takes exactly one block object");
   }
-  const fields = block as Record<string, unknown>;
   const keys = Object.keys(fields).sort().join();
   switch (fields.type) {
     case "text":
