@@ -9,7 +9,7 @@ import { fail, ok, type Outcome } from "../shared/failure.ts";
 
 const DEFAULT_FILES = ["connecta.config.mjs", "connecta.config.ts"] as const;
 
-/** The absolute path of a config file, by default `connecta.config.mjs`, else `.ts`, of the working directory. */
+/** The absolute path of a config file; `connecta.config.mjs`, else `.ts`, of this folder. */
 export function configPath(file?: string): string {
   const found = file ?? DEFAULT_FILES.find((name) => existsSync(name)) ?? DEFAULT_FILES[0];
   return resolve(found);
@@ -45,7 +45,7 @@ export async function loadConfig(given?: string): Promise<Outcome<ConnectaConfig
   return ok(module.default as ConnectaConfig);
 }
 
-const NAMES_PACKAGE = /["']connecta(?:\/node)?["']/;
+const NAMES_PACKAGE = /["']connecta(?:\/(?:node|sandbox))?["']/;
 
 /** A config may name our package although it is installed for all folders, or for this call alone. */
 function lendPackage(path: string): void {
@@ -53,7 +53,7 @@ function lendPackage(path: string): void {
   try {
     createRequire(path).resolve("connecta");
   } catch {
-    const names = ["connecta", "connecta/node"];
+    const names = ["connecta", "connecta/node", "connecta/sandbox"];
     const own = Object.fromEntries(names.map((name) => [name, import.meta.resolve(name)]));
     const hook = `export const resolve=(${ownPackage})(${JSON.stringify(own)})`;
     register(`data:text/javascript,${encodeURIComponent(hook)}`);

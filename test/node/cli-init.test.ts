@@ -11,7 +11,7 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { commandFolder } from "../support/command.ts";
 
-const { folder, run, start } = commandFolder();
+const { folder, write, run, start } = commandFolder();
 const FILES = [
   ".dockerignore",
   ".env.example",
@@ -49,6 +49,14 @@ describe("connecta init", { timeout: 30_000 }, () => {
     const called = await run(["call", "clock.now", '{"timeZone":"Asia/Tokyo"}'], { cwd });
     expect(JSON.parse(called.stdout)).toMatchObject({ timeZone: "Asia/Tokyo" });
   });
+
+  test.each(["connecta/node", "connecta/sandbox"])(
+    "a config may name %s without an install",
+    async (entry) => {
+      write("named.mjs", `import "${entry}"; export default { connectors: [] };`);
+      expect(await run(["tools", "--config", "named.mjs"])).toMatchObject({ code: 0, stderr: "" });
+    },
+  );
 
   test("what it wrote starts with the package installed in its folder", async () => {
     const cwd = join(folder, "installed");
