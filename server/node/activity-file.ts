@@ -14,7 +14,6 @@ import {
 } from "../shared/activity.ts";
 import { Batches } from "../shared/activity-batches.ts";
 import { fail, ok, type Outcome } from "../shared/failure.ts";
-import { closedStore } from "../shared/storage.ts";
 import { linesBackward } from "./lines-backward.ts";
 
 /** Where recorded calls are written. */
@@ -68,21 +67,20 @@ class FileActivity implements ActivityStore {
   readonly #batches = new Batches((events) => this.#write(events), FLUSH_MS);
   readonly #makeId = idMaker();
   #current: Current | undefined;
-  #isClosed = false;
 
   constructor(options: Required<FileActivityOptions>) {
     this.#options = options;
   }
 
   record(event: ActivityEvent): Promise<Outcome<void>> {
-    return this.#isClosed ? Promise.resolve(closedStore()) : this.#batches.add(event);
+    return this.#batches.add(event);
   }
 
   async read(query: ActivityQuery = {}): Promise<Outcome<ActivityPage>> {
     const size = pageSize(query);
     if (!size.ok) return size;
-    if (this.#isClosed) return closedStore();
-    await this.#batches.settled();
+    const written = await this.#batches.settled();
+    if (!written.ok) return written;
     try {
       const { after } = query;
       const page =
@@ -94,8 +92,7 @@ class FileActivity implements ActivityStore {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#batches.settled();
+    await this.#batches.close();
     await this.#release();
   }
 

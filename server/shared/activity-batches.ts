@@ -1,7 +1,8 @@
 import type { ActivityEvent } from "./activity.ts";
-import { fail, type Outcome } from "./failure.ts";
+import { fail, ok, type Outcome } from "./failure.ts";
 import { endedWithin } from "./joining.ts";
 import { LIMITS } from "./limits.ts";
+import { closedStore } from "./storage.ts";
 
 /** Writes a few events, all or as many as it can. */
 export type WriteEvents = (events: readonly ActivityEvent[]) => Promise<Outcome<void>>;
@@ -33,6 +34,7 @@ export class Batches {
   #last: Promise<unknown> = Promise.resolve();
   /** Since when a write that took too long is under way, on the clock of timers. */
   #stuckSince = Number.NEGATIVE_INFINITY;
+  #isClosed = false;
 
   /** @param delayMs how long a batch waits for more, in milliseconds */
   constructor(write: WriteEvents, delayMs: number) {
@@ -42,6 +44,7 @@ export class Batches {
 
   /** Adds an event; the outcome is that of its batch. */
   add(event: ActivityEvent): Promise<Outcome<void>> {
+    if (this.#isClosed) return Promise.resolve(closedStore());
     if (this.#waiting.length >= LIMITS.activityWaiting.value) {
       return Promise.resolve(fail("unavailable", "It does not keep up."));
     }
@@ -52,8 +55,23 @@ export class Batches {
     return this.#next.outcome;
   }
 
-  /** Writes what waits; resolves when it is written, could not be, or takes too long. */
-  async settled(): Promise<void> {
+  /**
+   * Writes what waits before somebody reads; resolves when it is written, could not be, or takes
+   * too long. Failure: nobody reads what was closed.
+   */
+  async settled(): Promise<Outcome<void>> {
+    if (this.#isClosed) return closedStore();
+    await this.#written();
+    return ok(undefined);
+  }
+
+  /** Writes what waits, and takes nothing more. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#written();
+  }
+
+  async #written(): Promise<void> {
     this.#next?.start();
     await endedWithin(this.#last, PATIENCE_MS);
   }

@@ -13,7 +13,7 @@ import {
 import { Batches } from "../activity-batches.ts";
 import { fail, ok, type Outcome } from "../failure.ts";
 import { LIMITS } from "../limits.ts";
-import { closedStore, type Storage } from "../storage.ts";
+import type { Storage } from "../storage.ts";
 
 /** What keeps events in a store of keys. */
 export interface StorageActivityOptions {
@@ -66,7 +66,6 @@ class StorageActivity implements ActivityStore {
   readonly #now: () => number;
   readonly #batches: Batches;
   readonly #makeId = idMaker();
-  #isClosed = false;
 
   constructor(
     storage: Storage,
@@ -79,14 +78,14 @@ class StorageActivity implements ActivityStore {
   }
 
   record(event: ActivityEvent): Promise<Outcome<void>> {
-    return this.#isClosed ? Promise.resolve(closedStore()) : this.#batches.add(event);
+    return this.#batches.add(event);
   }
 
   async read(query: ActivityQuery = {}): Promise<Outcome<ActivityPage>> {
     const size = pageSize(query);
     if (!size.ok) return size;
-    if (this.#isClosed) return closedStore();
-    await this.#batches.settled();
+    const written = await this.#batches.settled();
+    if (!written.ok) return written;
     if (query.after === undefined) return this.#newest(query, size.value);
     const place = placeOf(query.after);
     if (place) return this.#since(query, place, size.value);
@@ -94,8 +93,7 @@ class StorageActivity implements ActivityStore {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
-    await this.#batches.settled();
+    await this.#batches.close();
     await this.#storage.close?.();
   }
 
@@ -130,7 +128,7 @@ class StorageActivity implements ActivityStore {
         if (found.length === size) return ok({ events: found, cursor });
       }
       if (isLast) return ok({ events: found, cursor: cursor ?? "" });
-      before = keys.value[0] ?? before ?? undefined;
+      before = keys.value[0] ?? before;
     }
   }
 
