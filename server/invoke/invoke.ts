@@ -181,7 +181,7 @@ export class Invoker {
     if (findings.length === 0) return undefined;
     const places = findings.map(({ path, expected }) => `${path}: expected ${expected}`);
     const message = `${address} refuses its arguments: ${places.join("; ")}.`;
-    return fail("invalid_args", message, { address, findings }).failure;
+    return failure("invalid_args", message, { address, findings });
   }
 
   #record(call: Invocation, course: Course, scope: Scope): void {

@@ -1,11 +1,5 @@
-import type { ActivityEvent } from "../shared/activity.ts";
+import { ACTIVITY_SOURCES, type ActivityEvent } from "../shared/activity.ts";
 import { printable } from "./cli-print.ts";
-
-const SOURCES = {
-  call_tool: "call",
-  call_destructive_tool: "write",
-  execute_code: "program",
-} as const satisfies Record<ActivityEvent["source"], string>;
 
 const MIN_COLUMNS = 80;
 const TIME_COLUMNS = 8;
@@ -40,7 +34,7 @@ export class ActivityText {
     const room = this.#room - GAP.length - result.length;
     const columns = [
       time,
-      SOURCES[source].padEnd(SOURCE_COLUMNS),
+      ACTIVITY_SOURCES[source].padEnd(SOURCE_COLUMNS),
       duration(durationMs).padStart(DURATION_COLUMNS),
       shortened(printable(address), room).padEnd(Math.min(ADDRESS_COLUMNS, room)),
       result,

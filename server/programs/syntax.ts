@@ -36,7 +36,7 @@ export function atItsPlace(reported: Failure, text: string, addedLines: number):
 /** The failure of a text that is no JavaScript; TypeScript is answered by what to remove. */
 export function syntaxFailure(text: string, fault: SyntaxFault): Failure {
   if (fault.loc === undefined || fault.pos === undefined) {
-    return fail("invalid_program", "The program is nested too deeply to be read.").failure;
+    return failure("invalid_program", "The program is nested too deeply to be read.");
   }
   const { line } = fault.loc;
   const column = fault.loc.column + 1;
@@ -45,8 +45,7 @@ export function syntaxFailure(text: string, fault: SyntaxFault): Failure {
   const message = typescript
     ? `${where}: programs are plain JavaScript, not TypeScript: ${typescript}.`
     : `${where}: ${reason(fault.message)}.`;
-  return fail("invalid_program", message, { line, column, excerpt: caret(text, line, column) })
-    .failure;
+  return failure("invalid_program", message, { line, column, excerpt: caret(text, line, column) });
 }
 
 /** The parser ends its sentence with the position, and quotes what it could not read at any length. */

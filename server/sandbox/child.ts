@@ -1,10 +1,4 @@
-import {
-  failure,
-  FAILURES,
-  type Failure,
-  type FailureCode,
-  type FailureDetails,
-} from "../shared/failure.ts";
+import { failure, knownCode, type Failure, type FailureDetails } from "../shared/failure.ts";
 import type { Job } from "./job.ts";
 import type { Launched } from "./launch.ts";
 import type { Candidate } from "./placing.ts";
@@ -310,8 +304,6 @@ function read(kind: number, payload: Buffer): unknown {
 /** A failure as the process described it, rebuilt from the fields that it may set. */
 function failureOf(value: unknown): Failure {
   const { code, message, ...described } = value as Partial<Failure>;
-  const known = typeof code === "string" && Object.hasOwn(FAILURES, code);
   const details = Object.entries(described).filter(([name]) => DETAILS.has(name));
-  const made = known ? (code as FailureCode) : "internal";
-  return failure(made, String(message), Object.fromEntries(details));
+  return failure(knownCode(code) ?? "internal", String(message), Object.fromEntries(details));
 }

@@ -3,8 +3,15 @@ import { fail, type FailureCode, type Outcome } from "./failure.ts";
 import { LIMITS } from "./limits.ts";
 import { clampUtf8 } from "./text.ts";
 
+/** The tools through which calls come in, each in a word for people. */
+export const ACTIVITY_SOURCES = {
+  call_tool: "call",
+  call_destructive_tool: "write",
+  execute_code: "program",
+} as const;
+
 /** The tool through which a call came in; a view's read is a `call_tool`. */
-export type ActivitySource = "call_tool" | "call_destructive_tool" | "execute_code";
+export type ActivitySource = keyof typeof ACTIVITY_SOURCES;
 
 /**
  * One attempted call, refused ones included. No field can hold an argument, a result, code or the
@@ -103,7 +110,7 @@ const name = z.string().transform(eventName);
 const WRITTEN = z.object({
   id: z.string().min(1).max(NAME_BYTES),
   time: z.number(),
-  source: z.enum(["call_tool", "call_destructive_tool", "execute_code"]),
+  source: z.enum(Object.keys(ACTIVITY_SOURCES) as ActivitySource[]),
   connector: name.optional(),
   tool: name.optional(),
   address: name,

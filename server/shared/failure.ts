@@ -48,6 +48,9 @@ export type Outcome<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure };
 
+/** The one that is a failure. */
+export type Failed = Extract<Outcome<never>, { readonly ok: false }>;
+
 interface FailureRow {
   readonly retryable: boolean;
   /** What the caller should do about it, in one sentence. */
@@ -89,17 +92,20 @@ export const FAILURES = {
 /** A code of {@link FAILURES}. */
 export type FailureCode = keyof typeof FAILURES;
 
+/** A code of this project, or `undefined`: what others wrote in its place is theirs. */
+export function knownCode(code: unknown): FailureCode | undefined {
+  return typeof code === "string" && Object.hasOwn(FAILURES, code)
+    ? (code as FailureCode)
+    : undefined;
+}
+
 /** Builds the failure value; retryability comes from the code alone. */
 export function failure(code: FailureCode, message: string, details: FailureDetails = {}): Failure {
   return { code, message, retryable: FAILURES[code].retryable, ...details };
 }
 
 /** A failed outcome in one word. */
-export function fail(
-  code: FailureCode,
-  message: string,
-  details?: FailureDetails,
-): { readonly ok: false; readonly failure: Failure } {
+export function fail(code: FailureCode, message: string, details?: FailureDetails): Failed {
   return { ok: false, failure: failure(code, message, details) };
 }
 

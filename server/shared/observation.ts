@@ -1,9 +1,7 @@
-import { FAILURES, type FailureCode } from "./failure.ts";
+import type { ActivitySource } from "./activity.ts";
+import { knownCode, type FailureCode } from "./failure.ts";
 import type { Admission } from "./permits.ts";
 import type { Scope } from "./scope.ts";
-
-/** Where a call comes from. */
-export type CallSource = "call_tool" | "call_destructive_tool" | "execute_code";
 
 /** The queues that hold work back. */
 export type QueueName = "requests" | "runs" | "connectors";
@@ -18,7 +16,7 @@ export type Subject =
 /** A call; what it leads to is filled in once its address is resolved. */
 export interface CallSubject {
   readonly kind: "call";
-  readonly source: CallSource;
+  readonly source: ActivitySource;
   /** Id of a connector of the deployment. */
   connector?: string;
   /** Name of a tool of its catalog. */
@@ -110,11 +108,4 @@ export function sawAdmission(scope: Scope, queue: QueueName, admission: Admissio
       ? { ...common, ms: admission.waitedMs }
       : { ...common, ms: 0, refused: admission.reason },
   );
-}
-
-/** A code of this project, or `undefined`: what others wrote in its place is theirs. */
-export function knownCode(code: unknown): FailureCode | undefined {
-  return typeof code === "string" && Object.hasOwn(FAILURES, code)
-    ? (code as FailureCode)
-    : undefined;
 }

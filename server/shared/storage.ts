@@ -1,4 +1,4 @@
-import { fail, type Outcome } from "./failure.ts";
+import { fail, type Failed, type Outcome } from "./failure.ts";
 import { LIMITS } from "./limits.ts";
 import { utf8Length } from "./text.ts";
 
@@ -53,12 +53,10 @@ interface Asked extends KeepOptions, ListOptions {
   readonly values?: readonly (string | undefined)[];
 }
 
-type Refusal = Extract<Outcome<never>, { readonly ok: false }>;
-
 const SURROGATE = /\p{Surrogate}/u;
 
 /** Why a store takes none of this, the same for every driver; `undefined` when it does. */
-export function refusal(asked: Asked): Refusal | undefined {
+export function refusal(asked: Asked): Failed | undefined {
   const { key, prefix, values = [], ttlMs, after = "", limit = 1 } = asked;
   if (key === "") return fail("invalid_args", "A key of the store has at least one character.");
   return (
@@ -81,18 +79,18 @@ export function endOf({ ttlMs }: KeepOptions, now: number): number | undefined {
 }
 
 /** What a closed store answers. */
-export function closedStore(): Refusal {
+export function closedStore(): Failed {
   return fail("unavailable", "The store was closed.");
 }
 
-function keyRefusal(key: string): Refusal | undefined {
+function keyRefusal(key: string): Failed | undefined {
   const maxBytes = LIMITS.storageKeyBytes.value;
   if (SURROGATE.test(key)) return fail("invalid_args", "A key of the store is no valid Unicode.");
   if (key.length <= maxBytes && utf8Length(key) <= maxBytes) return undefined;
   return fail("invalid_args", `A key of the store has at most ${maxBytes} bytes.`, { maxBytes });
 }
 
-function valueRefusal(value: string | undefined): Refusal | undefined {
+function valueRefusal(value: string | undefined): Failed | undefined {
   if (value === undefined) return undefined;
   const maxBytes = LIMITS.storageValueBytes.value;
   const bytes = utf8Length(value);
@@ -105,7 +103,7 @@ function valueRefusal(value: string | undefined): Refusal | undefined {
     : undefined;
 }
 
-function wholeRefusal(name: string, value: number, most: number): Refusal | undefined {
+function wholeRefusal(name: string, value: number, most: number): Failed | undefined {
   if (Number.isInteger(value) && value >= 1 && value <= most) return undefined;
   return fail("invalid_args", `${name} is a whole number from 1 to ${most}.`);
 }

@@ -1,5 +1,5 @@
 import { onAbort } from "./aborts.ts";
-import { fail, type Outcome } from "./failure.ts";
+import { fail, type Failed, type Outcome } from "./failure.ts";
 
 /**
  * Waits for work that others share only as long as one caller lives; the work goes on.
@@ -9,9 +9,9 @@ export async function unlessAborted<Result extends Outcome<unknown>>(
   work: Promise<Result>,
   signal: AbortSignal,
   what: string,
-): Promise<Result | ReturnType<typeof fail>> {
+): Promise<Result | Failed> {
   let off = () => {};
-  const aborted = new Promise<ReturnType<typeof fail>>((resolve) => {
+  const aborted = new Promise<Failed>((resolve) => {
     off = onAbort(signal, () => resolve(fail("cancelled", `${what} is not waited for any more.`)));
   });
   try {

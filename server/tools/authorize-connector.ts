@@ -1,5 +1,5 @@
 import { withRecovery } from "../invoke/recovery.ts";
-import { fail, type Failure } from "../shared/failure.ts";
+import { failure, type Failure } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { clampUtf8 } from "../shared/text.ts";
 import { failedResult, toolResult } from "./result.ts";
@@ -27,10 +27,7 @@ export const authorizeConnector: Handler<"authorize_connector"> = async (deps, i
 
 function unknownConnector(deps: ToolDeps, name: string): Failure {
   const ids = deps.connectors.map(({ id }) => id);
-  const { failure } = fail(
-    "unknown_address",
-    `No connector is called ${clampUtf8(name, LIMITS.echoBytes.value)}.`,
-    { suggestions: ids.slice(0, 3) },
-  );
-  return withRecovery(failure, "outside", { address: name });
+  const message = `No connector is called ${clampUtf8(name, LIMITS.echoBytes.value)}.`;
+  const missed = failure("unknown_address", message, { suggestions: ids.slice(0, 3) });
+  return withRecovery(missed, "outside", { address: name });
 }

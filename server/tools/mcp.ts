@@ -8,7 +8,7 @@ import {
   type McpRequestContext,
   type ServerContext,
 } from "@modelcontextprotocol/server";
-import { fail } from "../shared/failure.ts";
+import { failure } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import type { Log } from "../shared/log.ts";
 import { observed } from "../shared/observation.ts";
@@ -154,7 +154,7 @@ async function guarded(
   } catch (error) {
     report(error, name);
     const message = `The gateway failed; its log names request ${requestId}.`;
-    return passed(failedResult(fail("internal", message).failure));
+    return passed(failedResult(failure("internal", message)));
   }
 }
 

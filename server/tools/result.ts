@@ -1,6 +1,5 @@
 import type { ContentBlock } from "../shared/contracts.ts";
-import type { Failure, FailureCode } from "../shared/failure.ts";
-import { knownCode } from "../shared/observation.ts";
+import { knownCode, type Failure, type FailureCode } from "../shared/failure.ts";
 
 /** A tool result as MCP defines it. */
 export interface McpToolResult {
@@ -57,7 +56,7 @@ export function passedThrough(
   };
 }
 
-/** How a result failed; one that an integration wrote says in its own words why, which count for nothing. */
+/** How a result failed; what an integration says of that in its own words counts for nothing. */
 export function codeOf({ isError, structuredContent }: McpToolResult): FailureCode | undefined {
   if (isError !== true) return undefined;
   const { error } = structuredContent ?? {};

@@ -1,4 +1,4 @@
-import { fail } from "../shared/failure.ts";
+import { failure } from "../shared/failure.ts";
 import { LIMITS } from "../shared/limits.ts";
 import { clampUtf8 } from "../shared/text.ts";
 import { failedResult, toolResult } from "./result.ts";
@@ -6,31 +6,24 @@ import type { Handler, ToolDeps } from "./tool.ts";
 import { USAGE } from "./usage.ts";
 
 /** Lists the guides, or hands one over. */
-export const skills: Handler<"skills"> = (deps, input) => {
+export const skills: Handler<"skills"> = async (deps, { name }) => {
   const guides = new Map([["usage", USAGE]]);
   for (const { id, usageGuide } of deps.connectors) {
     if (usageGuide !== undefined && !guides.has(id)) guides.set(id, usageGuide);
   }
   const names = [...guides.keys()];
-  if (input.name === undefined) {
-    return Promise.resolve(
-      toolResult({ ok: true, skills: names.map((name) => ({ name, about: about(deps, name) })) }),
-    );
+  if (name === undefined) {
+    return toolResult({
+      ok: true,
+      skills: names.map((one) => ({ name: one, about: about(deps, one) })),
+    });
   }
-  const guide = guides.get(input.name);
-  return Promise.resolve(
-    guide === undefined
-      ? failedResult(
-          fail(
-            "not_found",
-            `No guide is called ${clampUtf8(input.name, LIMITS.nameBytes.value)}.`,
-            {
-              suggestions: names.slice(0, 3),
-              nextAction: { tool: "skills", arguments: {} },
-            },
-          ).failure,
-        )
-      : toolResult({ ok: true, name: input.name, guide }),
+  const guide = guides.get(name);
+  if (guide !== undefined) return toolResult({ ok: true, name, guide });
+  const message = `No guide is called ${clampUtf8(name, LIMITS.nameBytes.value)}.`;
+  const nextAction = { tool: "skills", arguments: {} };
+  return failedResult(
+    failure("not_found", message, { suggestions: names.slice(0, 3), nextAction }),
   );
 };
 

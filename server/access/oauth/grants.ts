@@ -1,5 +1,5 @@
 import type { OAuthNeed } from "../../shared/credentials.ts";
-import { fail, ok, type Outcome } from "../../shared/failure.ts";
+import { fail, ok, type Failed, type Outcome } from "../../shared/failure.ts";
 import { Flight } from "../../shared/joining.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Scope } from "../../shared/scope.ts";
@@ -169,7 +169,7 @@ export class Grants {
     return grant !== undefined && isAlive(grant) ? ok(grant) : this.#needed(grant);
   }
 
-  #needed(grant: Grant | undefined): Extract<Outcome<never>, { ok: false }> {
+  #needed(grant: Grant | undefined): Failed {
     const { connector } = this.#options;
     const text =
       grant === undefined

@@ -1,9 +1,9 @@
 import {
   fail,
   failure,
+  type Failed,
   type Failure,
   type FailureCode,
-  type Outcome,
 } from "../../shared/failure.ts";
 import type { Scope } from "../../shared/scope.ts";
 import { clampChars, kindOf } from "../../shared/text.ts";
@@ -46,7 +46,7 @@ const MAX_TEXT_CHARS = 2_000;
 const INPUT_CODES: ReadonlySet<number> = new Set([-32_042, -32_021]);
 
 /** What an error thrown by the protocol client means for the caller. */
-export function failureOf(error: unknown, speaker: Speaker): Outcome<never> {
+export function failureOf(error: unknown, speaker: Speaker): Failed {
   const { what, scope } = speaker;
   if (scope.signal.aborted) return fail("cancelled", `${what} was cancelled by the caller.`);
   const refusal = refusalIn(error);

@@ -1,6 +1,6 @@
 import type { Connector, JsonSchema, Tool, ToolResult } from "../../shared/contracts.ts";
 import type { Held } from "../../shared/credentials.ts";
-import { fail, ok, type Failure, type Outcome } from "../../shared/failure.ts";
+import { fail, ok, type Failed, type Failure, type Outcome } from "../../shared/failure.ts";
 import { bareFetch, type OutboundFetch } from "../../shared/outbound.ts";
 import { isRecord } from "../../shared/record.ts";
 import { withDeadline, type Scope } from "../../shared/scope.ts";
@@ -209,8 +209,7 @@ class Remote {
         return "session lost";
       }
       if (mayHaveChanged(peer.value, error)) this.#sessions.forgetEra(owner, peer.value);
-      const failed = failureOf(refusal ?? error, speaker);
-      return failed.ok ? failed : asRefused(failed, refusal);
+      return asRefused(failureOf(refusal ?? error, speaker), refusal);
     } finally {
       exchange.end(scope);
     }
@@ -257,10 +256,7 @@ type Attempted<T> =
   | Outcome<T>
   | { readonly ok: false; readonly failure: Failure; readonly refusal: Refused };
 
-function asRefused(
-  failed: Extract<Attempted<never>, { readonly ok: false }>,
-  refusal: Refused | undefined,
-): Attempted<never> {
+function asRefused(failed: Failed, refusal: Refused | undefined): Attempted<never> {
   const isRefused =
     refusal?.status === 401 || (refusal?.status === 403 && isAboutScope(refusal.challenge));
   return isRefused ? { ...failed, refusal } : failed;

@@ -133,7 +133,6 @@ async function handshake(
     const refusal = exchange.refusal(error);
     const failed = failureOf(refusal ?? error, { what, redact: endpoint.redact, scope });
     const older = errorCode(error) === "ERA_NEGOTIATION_FAILED" && isNoAnswer(refusal?.status);
-    if (failed.ok) return failed;
     return { ...failed, refusal, ...(older && beginning === "auto" && { older: true }) };
   } finally {
     clearTimeout(timer);

@@ -1,15 +1,15 @@
 import { html } from "hono/html";
-import type { ActivityEvent, ActivityFilter, ActivityStore } from "../../shared/activity.ts";
+import {
+  ACTIVITY_SOURCES,
+  type ActivityEvent,
+  type ActivityFilter,
+  type ActivityStore,
+} from "../../shared/activity.ts";
 import type { Connector } from "../../shared/contracts.ts";
 import { fail, type Outcome } from "../../shared/failure.ts";
 import { plain, type Markup } from "./markup.ts";
 
 const SHOWN = 100;
-const SOURCES = {
-  call_tool: "call",
-  call_destructive_tool: "write",
-  execute_code: "program",
-} as const;
 const OUTCOMES = { ok: "ok", failed: "failed" } as const;
 
 type Store = Pick<ActivityStore, "read"> | undefined;
@@ -41,7 +41,7 @@ export async function activity(
   return html`<form class="filters" method="get">
       ${choice("Connector", "connector", ids, filter.connector)}
       ${choice("Outcome", "outcome", OUTCOMES, filter.outcome)}
-      ${choice("Source", "source", SOURCES, filter.source)}
+      ${choice("Source", "source", ACTIVITY_SOURCES, filter.source)}
       <button class="ghost">Filter</button>
       <label class="check" hidden><input type="checkbox" id="follow" />Follow</label>
       <span id="following" class="quiet" role="status"></span>
@@ -82,7 +82,7 @@ function filterOf(query: URLSearchParams): ActivityFilter {
   return {
     connector,
     outcome: keyIn(OUTCOMES, query.get("outcome")),
-    source: keyIn(SOURCES, query.get("source")),
+    source: keyIn(ACTIVITY_SOURCES, query.get("source")),
   };
 }
 
@@ -113,7 +113,7 @@ function shown(event: ActivityEvent): ShownEvent {
   const how = outcome === "ok" ? "ok" : (code ?? "failed");
   return {
     time: new Date(time).toISOString().slice(0, 19).replace("T", " "),
-    source: SOURCES[source],
+    source: ACTIVITY_SOURCES[source],
     address: plain(address),
     outcome: attempts > 1 ? `${how} ×${attempts}` : how,
     isOk: outcome === "ok",

@@ -3,7 +3,7 @@ import type { CredentialState } from "../../access/desk.ts";
 import type { Catalogs } from "../../catalog/catalogs.ts";
 import type { ActivityEvent, ActivityStore } from "../../shared/activity.ts";
 import type { Connector } from "../../shared/contracts.ts";
-import { FAILURES } from "../../shared/failure.ts";
+import { knownCode } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import { withDeadline, type Scope } from "../../shared/scope.ts";
 import { moment, told, type Markup } from "./markup.ts";
@@ -110,8 +110,8 @@ async function lastFailures({ activity }: ConnectionsSource) {
 }
 
 function lastFailure({ address, code, time }: ActivityEvent): Markup {
-  const advice = code !== undefined && Object.hasOwn(FAILURES, code) ? code : "failed";
+  const how = knownCode(code) ?? "failed";
   return html`<p class="quiet">
-    Last failed call: <code>${told(address)}</code> ${advice}, ${moment(time)}
+    Last failed call: <code>${told(address)}</code> ${how}, ${moment(time)}
   </p>`;
 }
