@@ -1,5 +1,8 @@
+import { html, raw } from "hono/html";
 import type { Outcome } from "../shared/failure.ts";
+import type { Log } from "../shared/log.ts";
 import type { Scope } from "../shared/scope.ts";
+import { browserScope, type Asked } from "./browser-scope.ts";
 import { refuse } from "./refusal.ts";
 
 /** What the routes of authorizations need from a deployment; structurally a credential desk. */
@@ -18,20 +21,14 @@ const STYLE =
  * Only GET counts: what merely looks whether the page is there must not use it up.
  */
 export async function finishAuthorization(
-  request: Request,
+  asked: Asked,
   connector: string,
   authorizations: Pick<Authorizations, "finish">,
-  { report, defer }: Pick<Scope, "report" | "defer">,
+  log: Log,
 ): Promise<Response> {
+  const request = asked.req.raw;
   if (request.method !== "GET") return refuse(405, "Use GET.", { allow: "GET" });
-  const scope: Scope = {
-    signal: request.signal,
-    now: Date.now,
-    defer,
-    principal: "browser",
-    requestId: crypto.randomUUID(),
-    report,
-  };
+  const scope = browserScope(asked, "browser", "an authorization", log);
   const done = await authorizations.finish(connector, new URL(request.url).searchParams, scope);
   return done.ok
     ? page(200, "Connected", [
@@ -44,15 +41,28 @@ export async function finishAuthorization(
 }
 
 /** A page without scripts, for nobody's frame and nobody's cache, that tells its address to nobody. */
-function page(status: number, title: string, sentences: readonly string[]): Response {
+async function page(
+  status: number,
+  title: string,
+  sentences: readonly string[],
+): Promise<Response> {
   const nonce = btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(NONCE_BYTES))));
-  const text = sentences.map((sentence) => `<p>${escaped(sentence)}</p>`).join("");
-  const html =
-    `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title>` +
-    '<meta name="viewport" content="width=device-width">' +
-    `<style nonce="${nonce}">${STYLE}</style></head>` +
-    `<body><main><h1>${title}</h1>${text}</main></body></html>`;
-  return new Response(html, {
+  const text = await html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <title>${title}</title>
+        <meta name="viewport" content="width=device-width" />
+        <style nonce="${nonce}">${raw(STYLE)}</style>
+      </head>
+      <body>
+        <main>
+          <h1>${title}</h1>
+          ${sentences.map((sentence) => html`<p>${sentence}</p>`)}
+        </main>
+      </body>
+    </html> `;
+  return new Response(String(text), {
     status,
     headers: {
       "content-type": "text/html; charset=utf-8",
@@ -65,8 +75,4 @@ function page(status: number, title: string, sentences: readonly string[]): Resp
       "cross-origin-opener-policy": "same-origin",
     },
   });
-}
-
-function escaped(text: string): string {
-  return text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`);
 }

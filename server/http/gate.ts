@@ -47,12 +47,9 @@ export async function passGate(request: Request, options: GateOptions): Promise<
 
 /** Answers a request that asks for a name which is not ours; a foreign page could have sent it. */
 export function refuseForeignHost(request: Request, options: GateOptions): Response | undefined {
-  const hosts = options.allowedHosts ?? (options.authenticate ? undefined : loopbackNames());
+  const hosts =
+    options.allowedHosts ?? (options.authenticate ? undefined : localhostAllowedHostnames());
   return hosts && hostHeaderValidationResponse(request, [...hosts]);
-}
-
-function loopbackNames(): readonly string[] {
-  return localhostAllowedHostnames();
 }
 
 /** A browser says its origin: the endpoint's own and the listed ones may call, no other. */

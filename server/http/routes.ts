@@ -3,7 +3,7 @@ import { Hono } from "hono";
 import { readBody } from "./body.ts";
 import { readableBy } from "./cors.ts";
 import { finishAuthorization, type Authorizations } from "./callback.ts";
-import { deferring, type Bindings } from "./deferring.ts";
+import type { Bindings } from "./deferring.ts";
 import { answerEarly, passGate, refuseForeignHost, type GateOptions } from "./gate.ts";
 import { operatorRoutes, type OperatorSite } from "./operator/routes.ts";
 import type { Log } from "../shared/log.ts";
@@ -90,11 +90,9 @@ async function mayCall(request: Request, { authenticate }: GateOptions): Promise
 }
 
 function addAuthorizations(app: App, authorizations: Authorizations, { log }: RouteOptions): void {
-  const report = (error: unknown, what: string) => log.fault(error, what);
-  app.all("/oauth/callback/:id", ({ req, env }) => {
-    const defer = deferring(env, report, "an authorization");
-    return finishAuthorization(req.raw, req.param("id"), authorizations, { report, defer });
-  });
+  app.all("/oauth/callback/:id", (c) =>
+    finishAuthorization(c, c.req.param("id"), authorizations, log),
+  );
   app.get("/oauth/client.json", ({ json, notFound }) => {
     const document = authorizations.clientDocument();
     return document === undefined ? notFound() : json(document);

@@ -58,7 +58,7 @@ describe("the page that a person comes back to", () => {
     expect(response.status).toBe(400);
     const page = await response.text();
     expect(page).toContain("Not connected");
-    expect(page).toContain("&#60;script&#62;");
+    expect(page).toContain("&lt;script&gt;");
     expect(page).not.toContain("<script");
   });
 

@@ -7,12 +7,20 @@ import type { OperatorDoor, Session } from "../../access/operator.ts";
 import type { Outcome } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
 import type { Log } from "../../shared/log.ts";
-import type { Scope } from "../../shared/scope.ts";
-import { deferring, type Bindings } from "../deferring.ts";
+import { browserScope } from "../browser-scope.ts";
+import type { Bindings } from "../deferring.ts";
 import { activity, since } from "./activity.ts";
 import { connections, type ConnectionsSource } from "./connections.ts";
 import { changeCredential, credentials } from "./credentials.ts";
-import { contentPolicy, ICON, page, PAGES, signInPage, type Notice } from "./markup.ts";
+import {
+  contentPolicy,
+  ICON,
+  page,
+  PAGES,
+  signInPage,
+  type Notice,
+  type Surroundings,
+} from "./markup.ts";
 import { changeToken, tokens } from "./tokens.ts";
 import { tools } from "./tools.ts";
 
@@ -93,7 +101,7 @@ function addPages(app: Hono<Known>, site: OperatorSite, base: string): void {
   const { door, name, desk, tokens: store } = site;
   const show = async (c: Asked, path: Path, notice?: Notice) => {
     const around = { base, name, formToken: c.get("session").formToken };
-    const content = await contentOf(c, site, base, path);
+    const content = await contentOf(c, site, around, path);
     return c.html(page(around, path, content, notice), notice?.kind === "bad" ? 422 : 200);
   };
   for (const path of Object.keys(PAGES) as Path[]) {
@@ -107,7 +115,12 @@ function addPages(app: Hono<Known>, site: OperatorSite, base: string): void {
     const form = await formOf(c, door);
     if (form === undefined || desk === undefined) return refused(c);
     const changed = (connector: string) => site.catalogs.markStale(connector);
-    const notice = await changeCredential(desk, form, changed, scopeOf(c, site.log));
+    const notice = await changeCredential(
+      desk,
+      form,
+      changed,
+      browserScope(c, "operator", "the operator page", site.log),
+    );
     return show(c, "/credentials", notice);
   });
   app.post("/tokens", async (c) => {
@@ -117,10 +130,9 @@ function addPages(app: Hono<Known>, site: OperatorSite, base: string): void {
   });
 }
 
-async function contentOf(c: Asked, site: OperatorSite, base: string, path: Path) {
-  const { formToken } = c.get("session");
-  const around = { base, name: site.name, formToken };
-  const scope = scopeOf(c, site.log);
+async function contentOf(c: Asked, site: OperatorSite, around: Surroundings, path: Path) {
+  const { base } = around;
+  const scope = browserScope(c, "operator", "the operator page", site.log);
   const query = new URL(c.req.url).searchParams;
   switch (path) {
     case "":
@@ -225,16 +237,4 @@ function keep(
     secure: new URL(publicUrl ?? c.req.url).protocol === "https:",
     maxAge: Math.floor(ms / 1_000),
   });
-}
-
-function scopeOf(c: Asked, log: Log): Scope {
-  const report = (error: unknown, what: string) => log.fault(error, what);
-  return {
-    signal: c.req.raw.signal,
-    now: Date.now,
-    defer: deferring(c.env, report, "the operator page"),
-    principal: "operator",
-    requestId: crypto.randomUUID(),
-    report,
-  };
 }
