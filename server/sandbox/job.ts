@@ -5,13 +5,6 @@ import { KIND, type FrameParts } from "./protocol.ts";
 import type { NumberedSetup } from "./setup.ts";
 import { inBytes } from "./size.ts";
 
-declare global {
-  interface String {
-    /** ES2024, and in Node 20. */
-    isWellFormed(): boolean;
-  }
-}
-
 /** The part of a frame that carries a host function's outcome. */
 export type Reply = Required<Pick<FrameParts, "kind" | "payload">>;
 

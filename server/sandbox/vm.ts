@@ -70,12 +70,10 @@ const MAX_REJECTED = 20;
  * handles that count references would contradict.
  */
 export class Vm {
+  /** Where this machine's parts are in its memory. */
+  readonly anatomy: Anatomy;
   readonly #instance: Instance;
-  readonly #runtime: JSRuntimePointer;
   readonly #context: JSContextPointer;
-  readonly #arguments: number;
-  readonly #out: number;
-  readonly #slot: number;
   readonly undefined: Value;
   #rejected: Rejected[] = [];
 
@@ -83,11 +81,8 @@ export class Vm {
   constructor(instance: Instance, owner: VmOwner, anatomy: Anatomy = create(instance)) {
     const { ffi, module } = instance;
     this.#instance = instance;
-    this.#runtime = anatomy.runtime;
+    this.anatomy = anatomy;
     this.#context = anatomy.context;
-    this.#arguments = anatomy.arguments;
-    this.#out = anatomy.out;
-    this.#slot = anatomy.slot;
     this.undefined = ffi.QTS_GetUndefined();
     module.callbacks = {
       callFunction: (_asyncify, _context, _self, count, values, id) => {
@@ -113,24 +108,13 @@ export class Vm {
     }
   }
 
-  /** Where this machine's parts are in its memory. */
-  get anatomy(): Anatomy {
-    return {
-      runtime: this.#runtime,
-      context: this.#context,
-      arguments: this.#arguments,
-      out: this.#out,
-      slot: this.#slot,
-    };
-  }
-
   /** The instance's memory as it is now; a growth replaces it. */
   get heap(): Uint8Array {
     return this.#instance.module.HEAPU8;
   }
 
   limitStack(bytes: number): void {
-    this.#instance.ffi.QTS_RuntimeSetMaxStackSize(this.#runtime, bytes);
+    this.#instance.ffi.QTS_RuntimeSetMaxStackSize(this.anatomy.runtime, bytes);
   }
 
   /** Makes the memory at least this large; false when it may not be. */
@@ -157,8 +141,8 @@ export class Vm {
   /** Calls a guest function without `this`. */
   invoke(callee: Value, values: readonly Value[]): Outcome {
     const { ffi } = this.#instance;
-    new Uint32Array(this.heap.buffer, this.#arguments, MAX_ARGUMENTS).set(values);
-    const list = this.#arguments as JSValueConstPointerPointer;
+    new Uint32Array(this.heap.buffer, this.anatomy.arguments, MAX_ARGUMENTS).set(values);
+    const list = this.anatomy.arguments as JSValueConstPointerPointer;
     const { undefined: self } = this;
     return this.#outcome(ffi.QTS_Call(this.#context, callee, self, values.length, list));
   }
@@ -166,11 +150,11 @@ export class Vm {
   /** Runs pending jobs until there is none or `stop` says so between two slices. */
   runJobs(stop: () => boolean): void {
     const { ffi } = this.#instance;
-    while (!stop() && ffi.QTS_IsJobPending(this.#runtime)) {
-      new Uint32Array(this.heap.buffer, this.#out, 1)[0] = 0;
-      const out = this.#out as JSContextPointerPointer;
-      const value = ffi.QTS_ExecutePendingJob(this.#runtime, JOBS_PER_SLICE, out);
-      ffi.QTS_FreeValuePointerRuntime(this.#runtime, value);
+    while (!stop() && ffi.QTS_IsJobPending(this.anatomy.runtime)) {
+      new Uint32Array(this.heap.buffer, this.anatomy.out, 1)[0] = 0;
+      const out = this.anatomy.out as JSContextPointerPointer;
+      const value = ffi.QTS_ExecutePendingJob(this.anatomy.runtime, JOBS_PER_SLICE, out);
+      ffi.QTS_FreeValuePointerRuntime(this.anatomy.runtime, value);
     }
   }
 
@@ -246,8 +230,8 @@ export class Vm {
   }
 
   #accuse(promise: bigint, raw: bigint): void {
-    new BigInt64Array(this.heap.buffer, this.#slot, 1)[0] = raw;
-    const slot = this.#slot as JSValuePointer;
+    new BigInt64Array(this.heap.buffer, this.anatomy.slot, 1)[0] = raw;
+    const slot = this.anatomy.slot as JSValuePointer;
     const reason = this.#instance.ffi.QTS_DupValuePointer(this.#context, slot);
     if (reason) this.#rejected.push({ promise, reason });
   }
