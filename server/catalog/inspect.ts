@@ -1,8 +1,8 @@
+import { fail, type Outcome } from "../shared/failure.ts";
 import { isExplicitlyReadOnly } from "./classify.ts";
 import { govern } from "./policy.ts";
 import { suspicion } from "./suspicion.ts";
 import type { Connector, Tool } from "../shared/contracts.ts";
-import { type Outcome } from "../shared/failure.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
 import { kindOf } from "../shared/text.ts";
 
@@ -60,7 +60,7 @@ async function inspectOne(
 ): Promise<Inspection> {
   const { id } = connector;
   const what = `The tool list of ${id}`;
-  const listed = await withDeadline(caller, timeoutMs, what, (inner) => list(connector, inner));
+  const listed = await withDeadline(caller, timeoutMs, what, (inner) => listedBy(connector, inner));
   if (!listed.ok) {
     const { code, message } = listed.failure;
     const errorOutput = connector.errorOutput?.() ?? "";
@@ -77,12 +77,15 @@ async function inspectOne(
   return { connector: id, ok: true, tools: all.sort((a, b) => rank(a) - rank(b)), warnings };
 }
 
-async function list(connector: Connector, inner: Scope): Promise<Outcome<readonly Tool[]>> {
+/** What a connector lists, also when it throws. */
+export async function listedBy(
+  connector: Connector,
+  scope: Scope,
+): Promise<Outcome<readonly Tool[]>> {
   try {
-    return await connector.listTools(inner);
+    return await connector.listTools(scope);
   } catch (error) {
-    const message = `${connector.id} failed unexpectedly (${kindOf(error)}).`;
-    return { ok: false, failure: { code: "internal", message, retryable: false } };
+    return fail("internal", `${connector.id} failed unexpectedly (${kindOf(error)}).`);
   }
 }
 

@@ -12,12 +12,6 @@ import { readQuery } from "./query.ts";
 import { rank, type Hit, type Ranking, type Selection } from "./rank.ts";
 import type { Vocabulary } from "./vocabulary.ts";
 
-/** How many entries a page may have, and has when nothing is asked. */
-export interface PageBounds {
-  readonly maxLimit: number;
-  readonly defaultLimit?: number;
-}
-
 /** A connector whose tools could not be searched, and why. */
 export interface Unavailable {
   readonly connector: string;
@@ -61,7 +55,7 @@ const DEFAULT_LIMIT = 8;
 /** Most queries that nothing answers fall below this confidence, few of the others do. */
 const WEAK = 0.39;
 
-function inputSchema({ maxLimit }: PageBounds) {
+function inputSchema(maxLimit: number) {
   const schemas = z.union([z.boolean(), z.enum(["compact", "json"])], {
     error: 'true, false, "compact" or "json"',
   });
@@ -81,35 +75,34 @@ type Input = z.infer<ReturnType<typeof inputSchema>>;
 const schemasByLimit = new Map<number, ReturnType<typeof inputSchema>>();
 
 /** Validators by limit, of which there are as many as callers: kept for the life of the process. */
-function validator(bounds: PageBounds) {
-  const known = schemasByLimit.get(bounds.maxLimit);
+function validator(maxLimit: number) {
+  const known = schemasByLimit.get(maxLimit);
   if (known !== undefined) return known;
-  const made = inputSchema(bounds);
-  schemasByLimit.set(bounds.maxLimit, made);
+  const made = inputSchema(maxLimit);
+  schemasByLimit.set(maxLimit, made);
   return made;
 }
 
 /**
  * Finds tools over all connectors that answer in time.
  * @param input what the caller sent; refused when it is not exactly what it may be
+ * @param maxLimit how many entries may be asked for at once
  * Failures: `invalid_args`, `unknown_address` for an unknown `connector`, `result_too_large`,
  * `cancelled`. A connector that cannot list its tools is told on the page, not a failure.
  */
 export async function search(
   catalogs: Catalogs,
   input: unknown,
-  bounds: PageBounds,
+  maxLimit: number,
   scope: Scope,
 ): Promise<Outcome<SearchPage>> {
-  const parsed = validator(bounds).safeParse(input ?? {});
+  const parsed = validator(maxLimit).safeParse(input ?? {});
   if (!parsed.success) return invalidArguments("search", parsed.error);
   const gathered = await gather(catalogs, parsed.data.connector, scope);
   if (!gathered.ok) return gathered;
   const { found, unavailable } = gathered.value;
   const vocabulary = await catalogs.indexed(found);
-  const limit =
-    parsed.data.limit ?? Math.min(bounds.defaultLimit ?? DEFAULT_LIMIT, bounds.maxLimit);
-  const offset = parsed.data.offset ?? 0;
+  const { limit = DEFAULT_LIMIT, offset = 0 } = parsed.data;
   const chosen = choose(vocabulary, found, parsed.data, offset + limit);
   const tools = chosen.hits.slice(offset).map((hit) => listed(vocabulary, hit, parsed.data));
   const hasMore = offset + tools.length < chosen.total;

@@ -8,7 +8,7 @@ import { checkConnector, readyDeployment } from "./cli-ready.ts";
 import { operatorScope } from "../catalog/inspect.ts";
 
 /** More than a caller may ask for at once, since here a person scrolls. */
-const BOUNDS = { maxLimit: 1_000 };
+const MAX_SEARCH_PAGE = 1_000;
 
 /** Prints what a query finds, and with `explain` why; 1 when a connector could not be searched. */
 export async function search(command: SearchCommand): Promise<void> {
@@ -20,7 +20,9 @@ export async function search(command: SearchCommand): Promise<void> {
   const scope = operatorScope(deployment.signal);
   const found = command.explain
     ? opened(await explain(catalogs, query, limit, connector, scope))
-    : opened(await searchTools(catalogs, { query, limit, ...only(connector) }, BOUNDS, scope));
+    : opened(
+        await searchTools(catalogs, { query, limit, ...only(connector) }, MAX_SEARCH_PAGE, scope),
+      );
   await catalogs.close();
   await deployment.close();
   const { unavailable = [] } = found;

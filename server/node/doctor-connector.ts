@@ -1,13 +1,12 @@
 import type { CredentialState } from "../access/desk.ts";
 import { isExplicitlyReadOnly } from "../catalog/classify.ts";
+import { listedBy } from "../catalog/inspect.ts";
 import { govern } from "../catalog/policy.ts";
 import { suspicion } from "../catalog/suspicion.ts";
 import type { Connector, Tool } from "../shared/contracts.ts";
-import { fail, type Outcome } from "../shared/failure.ts";
 import { isRecord } from "../shared/record.ts";
 import { schemaProblem } from "../shared/schema.ts";
 import { withDeadline, type Scope } from "../shared/scope.ts";
-import { kindOf } from "../shared/text.ts";
 import { REMOTE_STEPS, whyRemote } from "./doctor-remote.ts";
 import { checked, stoppedAt, type Check, type Finding, type Part } from "./doctor-report.ts";
 import { STDIO_STEPS, whyStdio, type Started } from "./doctor-stdio.ts";
@@ -31,7 +30,7 @@ export async function examine(
   }
   const wire = target?.url && watchWire(target.url);
   const what = `The tool list of ${connector.id}`;
-  const listed = await withDeadline(scope, LIST_MS, what, (inner) => list(connector, inner));
+  const listed = await withDeadline(scope, LIST_MS, what, (inner) => listedBy(connector, inner));
   wire?.close();
   if (listed.ok) {
     const tools = [...steps.map((step) => checked(step)), ...examineTools(connector, listed.value)];
@@ -101,14 +100,6 @@ function unusableCredential(state: CredentialState | undefined): Finding | undef
     cause: `Nobody has handed over the credential of ${connector}.`,
     fix: `connecta credentials set ${connector}`,
   };
-}
-
-async function list(connector: Connector, scope: Scope): Promise<Outcome<readonly Tool[]>> {
-  try {
-    return await connector.listTools(scope);
-  } catch (error) {
-    return fail("internal", `${connector.id} failed unexpectedly (${kindOf(error)}).`);
-  }
 }
 
 function examineTools(connector: Connector, listed: readonly Tool[]): Check[] {

@@ -226,7 +226,7 @@ export class Bridge {
     const spent = this.#spendCalls(1);
     if (spent) return spent;
     return this.#discovery(() =>
-      search(this.#host.catalogs, args[0] ?? {}, { maxLimit: MAX_SEARCH_PAGE }, this.#scope),
+      search(this.#host.catalogs, args[0] ?? {}, MAX_SEARCH_PAGE, this.#scope),
     );
   }
 

@@ -56,7 +56,7 @@ export class Emitted {
     return acceptPayload(args);
   }
 
-  /** Accepts a checked view. */
+  /** Accepts a view that was checked since the last one was accepted. */
   acceptUi(payload: ViewPayload): Outcome<void> {
     const bytes = payloadBytes(payload);
     const spent = this.#spend(bytes);

@@ -3,7 +3,7 @@ import { Catalogs } from "../../server/catalog/catalogs.ts";
 import { search } from "../../server/catalog/search.ts";
 import { fail } from "../../server/shared/failure.ts";
 import { failureOf, fakeConnector, valueOf } from "../support/catalog.ts";
-import { BOUNDS, find, office } from "../support/office.ts";
+import { MAX_PAGE, find, office } from "../support/office.ts";
 import { testScope } from "../support/scope.ts";
 
 describe("S5: a miss", () => {
@@ -74,7 +74,7 @@ describe("S5: an unavailable connector", () => {
   test("that never answers delays the page by its deadline alone", async () => {
     const silent = fakeConnector("silent", () => new Promise(() => undefined));
     const catalogs = new Catalogs([silent, ...office()], { timeoutMs: 20 });
-    const page = valueOf(await search(catalogs, { query: "forecast" }, BOUNDS, testScope()));
+    const page = valueOf(await search(catalogs, { query: "forecast" }, MAX_PAGE, testScope()));
     expect(page.tools[0]?.address).toBe("weather.get_forecast");
     expect(page.unavailable?.map(({ connector }) => connector)).toEqual(["silent"]);
   });
@@ -89,7 +89,7 @@ describe("S5: an unavailable connector", () => {
     );
     const leaving = new AbortController();
     const scope = testScope({ signal: leaving.signal });
-    const page = search(new Catalogs(waiting), {}, BOUNDS, scope);
+    const page = search(new Catalogs(waiting), {}, MAX_PAGE, scope);
     expect(asked).toEqual(["a", "b", "c"]);
     leaving.abort();
     expect(failureOf(await page).code).toBe("cancelled");

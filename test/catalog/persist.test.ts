@@ -7,7 +7,7 @@ import { fail, ok, type Outcome } from "../../server/shared/failure.ts";
 import { Notice } from "../../server/shared/notice.ts";
 import type { Storage } from "../../server/shared/storage.ts";
 import { deferred, failureOf, fakeConnector, fakeTool, valueOf } from "../support/catalog.ts";
-import { BOUNDS } from "../support/office.ts";
+import { MAX_PAGE } from "../support/office.ts";
 import { testScope } from "../support/scope.ts";
 
 const STALE_MS = 3_600_000;
@@ -308,10 +308,10 @@ describe("S5: a connector that died while its catalog was stored", () => {
     const { storage, scope, settle } = world();
     await earlier({ storage, scope });
     const catalogs = new Catalogs([dead()], {}, storage);
-    const first = valueOf(await search(catalogs, { query: "get record" }, BOUNDS, scope()));
+    const first = valueOf(await search(catalogs, { query: "get record" }, MAX_PAGE, scope()));
     expect(first.tools[0]?.address).toBe("crm.get_record");
     await settle();
-    const page = valueOf(await search(catalogs, { query: "get record" }, BOUNDS, scope()));
+    const page = valueOf(await search(catalogs, { query: "get record" }, MAX_PAGE, scope()));
     expect(page.tools[0]?.address).toBe("crm.get_record");
     expect(page.unavailable).toEqual([
       {
@@ -333,7 +333,7 @@ describe("S5: a connector that died while its catalog was stored", () => {
     );
     const catalogs = new Catalogs([crm], {}, storage);
     const named = async () => {
-      const page = valueOf(await search(catalogs, {}, BOUNDS, scope()));
+      const page = valueOf(await search(catalogs, {}, MAX_PAGE, scope()));
       await settle();
       return page.unavailable?.map(({ connector }) => connector);
     };

@@ -15,7 +15,7 @@ import { ok } from "../../server/shared/failure.ts";
 import { Notice } from "../../server/shared/notice.ts";
 import { policyProblem } from "../../server/shared/policy.ts";
 import { failureOf, fakeConnector, fakeTool, valueOf } from "../support/catalog.ts";
-import { BOUNDS } from "../support/office.ts";
+import { MAX_PAGE } from "../support/office.ts";
 import { testScope } from "../support/scope.ts";
 
 /** One tool `t` with annotations as a downstream may really send them, under a policy. */
@@ -108,7 +108,7 @@ describe("C3: a config's hide", () => {
   test("a hidden tool is in no search, not even by its exact name", async () => {
     const catalogs = new Catalogs([connector()]);
     for (const query of ["drop_table", "crm.drop_table", "drop table", ""]) {
-      const page = valueOf(await search(catalogs, { query }, BOUNDS, testScope()));
+      const page = valueOf(await search(catalogs, { query }, MAX_PAGE, testScope()));
       expect(page.tools.map(({ name }) => name)).not.toContain("drop_table");
     }
   });
@@ -148,7 +148,7 @@ describe("C3: discovery", () => {
     const policy = { readOnly: ["unsaid"], approval: ["liar"] };
     const catalogs = new Catalogs([fakeConnector("crm", tools, { policy })]);
     const input = { connector: "crm", safety: "readOnly" };
-    const page = valueOf(await search(catalogs, input, BOUNDS, testScope()));
+    const page = valueOf(await search(catalogs, input, MAX_PAGE, testScope()));
     expect(page.tools.map(({ name, annotationSource }) => [name, annotationSource])).toEqual([
       ["said", undefined],
       ["unsaid", "config"],
@@ -223,7 +223,7 @@ describe("what a policy cannot do is told to the operator", () => {
 
   test("nothing of it reaches a page that a model reads", async () => {
     const crm = fakeConnector("crm", [fakeTool("a")], { policy: { hide: ["secret_tool"] } });
-    const page = valueOf(await search(new Catalogs([crm]), {}, BOUNDS, testScope()));
+    const page = valueOf(await search(new Catalogs([crm]), {}, MAX_PAGE, testScope()));
     expect(JSON.stringify(page)).not.toContain("secret_tool");
   });
 });

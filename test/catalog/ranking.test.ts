@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { Catalogs } from "../../server/catalog/catalogs.ts";
 import { search } from "../../server/catalog/search.ts";
 import { fakeConnector, fakeTool, valueOf } from "../support/catalog.ts";
-import { addresses, BOUNDS, office } from "../support/office.ts";
+import { addresses, MAX_PAGE, office } from "../support/office.ts";
 import { testScope } from "../support/scope.ts";
 
 describe("S4: the right tool comes first", () => {
@@ -99,7 +99,7 @@ describe("S4: ten thousand tools", () => {
     const built = catalog.index.index;
     expect(built?.tools).toHaveLength(10_000);
     expect(turns).toBeGreaterThan(10);
-    const page = valueOf(await search(catalogs, { query: "tool_9999" }, BOUNDS, scope));
+    const page = valueOf(await search(catalogs, { query: "tool_9999" }, MAX_PAGE, scope));
     expect(page.tools[0]?.name).toBe("tool_9999");
     expect(page.total).toBe(10_000);
     expect(catalog.index.index).toBe(built);
@@ -115,7 +115,7 @@ describe("S4: ten thousand tools", () => {
       Promise.resolve({ ok: true, value: [fakeTool(`v${n}`)] } as const);
     const catalogs = new Catalogs([fakeConnector("crm", listing)]);
     const names = async () => {
-      const page = valueOf(await search(catalogs, {}, BOUNDS, scope));
+      const page = valueOf(await search(catalogs, {}, MAX_PAGE, scope));
       return page.tools.map(({ name }) => name);
     };
     expect(await names()).toEqual(["v1"]);

@@ -3,7 +3,7 @@ import { Catalogs } from "../../server/catalog/catalogs.ts";
 import { byConnector, search } from "../../server/catalog/search.ts";
 import type { Tool } from "../../server/shared/contracts.ts";
 import { failureOf, fakeConnector, fakeTool, HOSTILE_NAMES } from "../support/catalog.ts";
-import { BOUNDS, find, office } from "../support/office.ts";
+import { MAX_PAGE, find, office } from "../support/office.ts";
 import { testScope } from "../support/scope.ts";
 
 describe("S1: a page", () => {
@@ -156,7 +156,7 @@ describe("S3: an entry", () => {
 
 describe("S7: bounds throw", () => {
   async function refusal(input: unknown, maxLimit = 100) {
-    const outcome = await search(new Catalogs(office()), input, { maxLimit }, testScope());
+    const outcome = await search(new Catalogs(office()), input, maxLimit, testScope());
     return failureOf(outcome);
   }
 
@@ -209,9 +209,9 @@ describe("S7: bounds throw", () => {
     const tools = [fakeTool("a", { description }), fakeTool("b", { description })];
     const catalogs = new Catalogs([fakeConnector("crm", tools)]);
     const input = { fullDescriptions: true };
-    const failure = failureOf(await search(catalogs, input, BOUNDS, testScope()));
+    const failure = failureOf(await search(catalogs, input, MAX_PAGE, testScope()));
     expect(failure).toMatchObject({ code: "result_too_large", maxBytes: 256_000 });
-    expect((await search(catalogs, { ...input, limit: 1 }, BOUNDS, testScope())).ok).toBe(true);
+    expect((await search(catalogs, { ...input, limit: 1 }, MAX_PAGE, testScope())).ok).toBe(true);
   });
 });
 

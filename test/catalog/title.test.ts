@@ -5,7 +5,7 @@ import { titleOf } from "../../server/catalog/title.ts";
 import type { Connector } from "../../server/shared/contracts.ts";
 import { fail, ok } from "../../server/shared/failure.ts";
 import { fakeConnector, fakeTool, valueOf } from "../support/catalog.ts";
-import { BOUNDS } from "../support/office.ts";
+import { MAX_PAGE } from "../support/office.ts";
 import { testScope } from "../support/scope.ts";
 
 const called = (ownTitle: string | undefined, title?: string) =>
@@ -37,7 +37,7 @@ describe("S4: what a connector is called besides its id", () => {
   }
 
   async function first(connectors: readonly Connector[], query: string) {
-    const page = valueOf(await search(new Catalogs(connectors), { query }, BOUNDS, testScope()));
+    const page = valueOf(await search(new Catalogs(connectors), { query }, MAX_PAGE, testScope()));
     return page.tools[0]?.address;
   }
 
@@ -55,7 +55,7 @@ describe("S4: what a connector is called besides its id", () => {
     const catalogs = new Catalogs([xyz], { freshMs: 0, staleMs: 0 });
     await catalogs.load("xyz", testScope());
     const query = "borealis invoices";
-    const page = valueOf(await search(catalogs, { query }, BOUNDS, testScope()));
+    const page = valueOf(await search(catalogs, { query }, MAX_PAGE, testScope()));
     expect(page.queryAnalysis?.mentionedConnector).toBe("xyz");
     expect(page.unavailable).toMatchObject([{ connector: "xyz" }]);
   });

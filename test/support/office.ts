@@ -5,7 +5,7 @@ import { fakeConnector, fakeTool, valueOf } from "./catalog.ts";
 import { testScope } from "./scope.ts";
 
 /** As inside programs. */
-export const BOUNDS = { maxLimit: 100 };
+export const MAX_PAGE = 100;
 
 /** A small office: three connectors, one tool of which writes without saying that it does not. */
 export function office(): Connector[] {
@@ -41,7 +41,7 @@ export async function find(
   input: unknown,
   connectors: readonly Connector[] = office(),
 ): Promise<SearchPage> {
-  return valueOf(await search(new Catalogs(connectors), input, BOUNDS, testScope()));
+  return valueOf(await search(new Catalogs(connectors), input, MAX_PAGE, testScope()));
 }
 
 /** The addresses that a query finds, best first. */

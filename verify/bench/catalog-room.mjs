@@ -14,7 +14,7 @@ export async function openCatalogRoom() {
   const catalogsOf = (connectors) => new Catalogs(connectors);
 
   async function find(within, query) {
-    const page = await search(within, { query, limit: TOP }, { maxLimit: 100 }, scope());
+    const page = await search(within, { query, limit: TOP }, 100, scope());
     if (!page.ok) throw new Error(`${query}: ${page.failure.message}`);
     return page.value;
   }
