@@ -140,7 +140,7 @@ export function readConfig(
     connectors: config.connectors,
     executor: config.executor,
     limits: withDefaults(defaultExecuteLimits(), config.execute ?? {}),
-    httpLimits: withDefaults(defaultHttpLimits(), limitsOf(config.http ?? {})),
+    httpLimits: withDefaults(defaultHttpLimits(), config.http ?? {}),
     callTimeoutMs: config.calls?.timeoutMs ?? LIMITS.callTimeoutMs.value,
     ...readAuth(config, reached, report),
     operator: readOperator(config),
@@ -214,14 +214,10 @@ function readOperator({ operator, auth, storage }: ConnectaConfig): OperatorDoor
 }
 
 function withDefaults<Limits extends object>(defaults: Limits, given: Partial<Limits>): Limits {
-  const set = Object.entries(given).filter(([, value]) => value !== undefined);
+  const set = Object.entries(given).filter(
+    ([name, value]) => value !== undefined && Object.hasOwn(defaults, name),
+  );
   return { ...defaults, ...(Object.fromEntries(set) as Partial<Limits>) };
-}
-
-function limitsOf(http: Partial<HttpLimits>): Partial<HttpLimits> {
-  const { maxRequests, maxQueuedRequests, queueTimeoutMs, bodyTimeoutMs } = http;
-  const limits = { maxRequests, maxQueuedRequests, queueTimeoutMs, bodyTimeoutMs };
-  return Object.fromEntries(Object.entries(limits).filter(([, value]) => value !== undefined));
 }
 
 function readPublicUrl(given: string | undefined): string | undefined {

@@ -132,7 +132,7 @@ class Exchange {
     try {
       return await this.#bounds.fetch(request);
     } catch (error) {
-      throw this.#reason ?? this.#unreachable(error);
+      throw this.#unreachable(error);
     }
   }
 
@@ -175,7 +175,7 @@ class Exchange {
           this.end();
           controller.close();
         } catch (error) {
-          const reason = this.#explained(this.#reason ?? this.#unreachable(error));
+          const reason = this.#explained(this.#unreachable(error));
           this.end();
           controller.error(reason);
         }
@@ -214,8 +214,8 @@ class Exchange {
     if (error instanceof ToolError) return error;
     if (error instanceof HostRefused) return new ToolError(error.told(this.#bounds.id));
     const { cause } = error as { readonly cause?: { readonly code?: unknown } };
-    const code = typeof cause?.code === "string" && /^[A-Z_]{1,40}$/.test(cause.code);
-    const why = code ? ` (${String(cause.code)})` : "";
+    const { code } = cause ?? {};
+    const why = typeof code === "string" && /^[A-Z_]{1,40}$/.test(code) ? ` (${code})` : "";
     return new ToolError(`${this.#bounds.id} could not be reached${why}.`, { code: "unavailable" });
   }
 }

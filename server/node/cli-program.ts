@@ -14,6 +14,11 @@ interface SourceOptions {
   readonly mcpConfig?: readonly string[];
 }
 
+/** Options of a command that answers programs as well. */
+interface JsonOptions extends SourceOptions {
+  readonly json?: boolean;
+}
+
 /** What commands find around them. */
 export interface Surroundings {
   /** Variables that stand in for options. */
@@ -36,15 +41,14 @@ export function program({ env, hostPage }: Surroundings): Command {
     // A mistake is told in one line by whoever catches it.
     .configureOutput({ outputError: () => undefined, writeErr: () => undefined })
     .exitOverride((error) => refuse(error, root));
-  root
-    .command("init")
+  const init = root.command("init");
+  init
     .description("write a deployment into an empty folder")
     .argument("[folder]", "where", ".")
     .action(async (folder: string) => {
-      const { init } = await import("./cli-init.ts");
-      await init(folder);
+      await (await import("./cli-init.ts")).init(folder);
     })
-    .exitOverride((error) => refuse(error, root.commands[0] ?? root));
+    .exitOverride((error) => refuse(error, init));
   addServers(root, env, hostPage);
   addStdio(root);
   addWork(root);
@@ -148,28 +152,22 @@ interface RunOptions extends SourceOptions {
   readonly diagnostics?: boolean;
 }
 
-interface CallOptions extends SourceOptions {
+interface CallOptions extends JsonOptions {
   readonly write?: boolean;
-  readonly json?: boolean;
 }
 
 function addLooks(root: Command): void {
   deployed(root, "tools", "list every tool with its class and why, those to look at first")
     .argument("[connector]", "the one connector to list")
     .option("--json", "as JSON")
-    .action(
-      async (
-        connector: string | undefined,
-        options: SourceOptions & { readonly json?: boolean },
-      ) => {
-        const { tools } = await import("./cli-tools.ts");
-        await tools({ ...sources(options), connector, json: options.json ?? false });
-      },
-    );
+    .action(async (connector: string | undefined, options: JsonOptions) => {
+      const { tools } = await import("./cli-tools.ts");
+      await tools({ ...sources(options), connector, json: options.json ?? false });
+    });
   deployed(root, "doctor", "look for what is wrong, and say what mends it; 0 when all is well")
     .argument("[connector]", "the one connector to look at")
     .option("--json", "as JSON")
-    .action(async (connector: string | undefined, options: SourceOptions & CreateOptions) => {
+    .action(async (connector: string | undefined, options: JsonOptions) => {
       const { doctor } = await import("./cli-doctor.ts");
       await doctor({ ...sources(options), connector, json: options.json ?? false });
     });
@@ -201,16 +199,14 @@ function addLooks(root: Command): void {
     });
 }
 
-interface SearchOptions extends SourceOptions {
+interface SearchOptions extends JsonOptions {
   readonly explain?: boolean;
   readonly connector?: string;
   readonly limit: number;
-  readonly json?: boolean;
 }
 
-interface ActivityOptions extends SourceOptions {
+interface ActivityOptions extends JsonOptions {
   readonly follow?: boolean;
-  readonly json?: boolean;
   readonly connector?: string;
   readonly outcome?: "ok" | "failed";
   readonly limit: number;
@@ -222,14 +218,14 @@ function addTokens(root: Command): void {
     .argument("<name>", "who it is for")
     .option("--expires <time>", "when it ends: 12h, 30d, 8w (never, if it is not said)", readTime)
     .option("--json", "as JSON")
-    .action(async (token: string, options: SourceOptions & CreateOptions) => {
+    .action(async (token: string, options: CreateOptions) => {
       const { expires, json = false } = options;
       const { tokens } = await import("./cli-tokens.ts");
       await tokens({ ...sources(options), action: "create", token, expiresInMs: expires, json });
     });
   deployed(group, "list", "list the tokens that were made, never what they are")
     .option("--json", "as JSON")
-    .action(async (options: SourceOptions & CreateOptions) => {
+    .action(async (options: JsonOptions) => {
       const { tokens } = await import("./cli-tokens.ts");
       await tokens({ ...sources(options), action: "list", json: options.json ?? false });
     });
@@ -241,9 +237,8 @@ function addTokens(root: Command): void {
     });
 }
 
-interface CreateOptions {
+interface CreateOptions extends JsonOptions {
   readonly expires?: number;
-  readonly json?: boolean;
 }
 
 function addCredentials(root: Command): void {

@@ -50,7 +50,7 @@ async function start(command: ServeCommand): Promise<Listening> {
 }
 
 /**
- * The config's log with what the command line says on top; for development faults are written in full.
+ * The config's log with what the command line says on top; under `dev` faults are written in full.
  * @throws UsageError for a form of lines that a function of the config writes
  */
 function logFor({ name, logLevel, logFormat }: ServeCommand, log: LogOption = {}): LogOption {

@@ -14,9 +14,9 @@ export interface Peer {
 const OWN_NAMES = { authenticate: undefined, allowedHosts: undefined, allowedOrigins: [] };
 
 /**
- * Answers `/metrics`, before and beside everything else. A deployment with auth wants of
- * everybody what it wants of callers, since a proxy of this machine makes every client look near; one without answers this
- * machine alone.
+ * Answers `/metrics`, before and beside everything else. A deployment with auth wants of everybody
+ * what it wants of callers, since a proxy of this machine makes every client look near; one without
+ * answers this machine alone.
  */
 export function metricsPage(metrics: Metrics, authenticate: Authenticate | undefined) {
   const refusal = async (request: Request, { incoming }: Peer) => {

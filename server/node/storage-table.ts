@@ -79,7 +79,7 @@ function tableOf(database: Database.Database): Table {
 
   return {
     get: (key, now) => textIn(get.get([bytes(key), now])),
-    set: (key, value, end = undefined) => void set.run([bytes(key), bytes(value), end ?? null]),
+    set: (key, value, end) => void set.run([bytes(key), bytes(value), end ?? null]),
     add: (key, value, { expiresAt, now }) =>
       changed(add, bytes(key), bytes(value), expiresAt ?? null, now),
     replace: (key, expected, value, { expiresAt, now }) =>

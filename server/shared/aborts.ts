@@ -2,8 +2,8 @@
 const waiting = new WeakMap<AbortSignal, Set<() => void>>();
 
 /**
- * Calls back once when a signal aborts, at once when it has. However many wait for one signal, it gets one listener:
- * a search over many connectors would otherwise look like a leak.
+ * Calls back once when a signal aborts, at once when it has. However many wait for one signal, it
+ * gets one listener: a search over many connectors would otherwise look like a leak.
  * @returns what ends the waiting
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {

@@ -37,7 +37,8 @@ const MAX_SCHEMA_CHARS = 1024 * 1024;
 const MAX_NESTED_IDS = 4;
 const MAX_CHOICES = 100_000;
 const LEAN_CHOICES = 8;
-const TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"];
+/** The names of types that a schema may give. */
+export const TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"];
 /** Where a part that accepts more makes the whole accept less. */
 const INVERTING = ["not", "oneOf", "if", "maxContains"];
 

@@ -5,6 +5,7 @@ import {
   boundSchema,
   Exhausted,
   sizeOf,
+  TYPES,
   type BoundedSchema,
   type ValueSize,
 } from "./schema-bounds.ts";
@@ -137,8 +138,8 @@ export function schemaProblem(schema: unknown): string | undefined {
       if (typeof part === "boolean") continue;
       const target = part.__absolute_ref__;
       if (target !== undefined && !(target in lookup)) return `has a dangling $ref ${part.$ref}`;
-      const shape = shapeProblem(part);
-      if (shape !== undefined) return shape;
+      const problem = keywordProblem(part);
+      if (problem !== undefined) return problem;
       if (part.pattern !== undefined) new RegExp(part.pattern, "u");
     }
     new Validator(structuredClone(schema) as Schema, "2020-12").validate({});
@@ -148,10 +149,8 @@ export function schemaProblem(schema: unknown): string | undefined {
   }
 }
 
-const TYPES = ["array", "boolean", "integer", "null", "number", "object", "string"];
-
 /** A keyword whose value has a form that no validator could use. */
-function shapeProblem(part: Schema): string | undefined {
+function keywordProblem(part: Schema): string | undefined {
   const types: readonly unknown[] = [part.type ?? []].flat();
   if (!types.every((type) => TYPES.includes(type as string))) return "has a type that is none";
   const { properties, required, enum: members } = part as Record<string, unknown>;

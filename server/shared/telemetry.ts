@@ -196,9 +196,8 @@ function metricAttributes(subject: Subject, code: FailureCode | undefined): Attr
       return error;
     case "call": {
       const connector = subject.connector === undefined ? {} : { [CONNECTOR]: subject.connector };
-      const { "gen_ai.operation.name": operation } = METHOD;
       return {
-        "gen_ai.operation.name": operation,
+        "gen_ai.operation.name": METHOD["gen_ai.operation.name"],
         [SOURCE]: subject.source,
         ...connector,
         ...error,

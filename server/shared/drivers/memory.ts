@@ -1,6 +1,6 @@
 import { ok } from "../failure.ts";
 import { LIMITS } from "../limits.ts";
-import { closedStore, endOf, isOver, refusal, type Storage } from "../storage.ts";
+import { closedStore, endOf, isOver, refusal, type KeepOptions, type Storage } from "../storage.ts";
 import { byCodePoints } from "../text.ts";
 
 interface Entry {
@@ -27,13 +27,13 @@ export function memoryStorage({ now = Date.now }: MemoryStorageOptions = {}): St
     const entry = entries.get(key);
     return entry === undefined || isOver(entry.expiresAt, now()) ? undefined : entry.value;
   };
-  const write = (key: string, value: string, ttlMs: number | undefined): void => {
+  const write = (key: string, value: string, options: KeepOptions): void => {
     const time = now();
     if (Math.abs(time - sweptAt) >= SWEEP_MS) {
       sweptAt = time;
       for (const [old, { expiresAt }] of entries) if (isOver(expiresAt, time)) entries.delete(old);
     }
-    entries.set(key, { value, expiresAt: endOf(ttlMs === undefined ? {} : { ttlMs }, time) });
+    entries.set(key, { value, expiresAt: endOf(options, time) });
   };
   const check = (asked: Parameters<typeof refusal>[0]) =>
     isClosed ? closedStore() : refusal(asked);
@@ -43,7 +43,7 @@ export function memoryStorage({ now = Date.now }: MemoryStorageOptions = {}): St
     async set(key, value, options = {}) {
       const refused = check({ ...options, key, values: [value] });
       if (refused !== undefined) return refused;
-      write(key, value, options.ttlMs);
+      write(key, value, options);
       return ok(undefined);
     },
     async delete(key) {
@@ -65,7 +65,7 @@ export function memoryStorage({ now = Date.now }: MemoryStorageOptions = {}): St
       const refused = check({ ...options, key, values: [expected, value] });
       if (refused !== undefined) return refused;
       if (live(key) !== expected) return ok(false);
-      write(key, value, options.ttlMs);
+      write(key, value, options);
       return ok(true);
     },
     async close() {
