@@ -1,20 +1,14 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { gitTools } from "../../examples/node/git.mjs";
 import { callTool, problems } from "./calls.ts";
 import { plainEnvironment, temporaryFolder, TestRepository } from "./repository.ts";
 
 vi.mock("connecta", () => import("../../server/connectors/api.ts"));
 
-const folder = temporaryFolder();
-const inFolder = (name: string): string => {
-  const path = join(folder.path, name);
-  mkdirSync(path);
-  return path;
-};
-afterAll(() => folder.remove());
+const { path: folder, inFolder } = temporaryFolder();
 afterEach(() => vi.unstubAllEnvs());
 
 let repository: TestRepository;
@@ -31,7 +25,7 @@ beforeAll(() => {
 });
 
 describe("arguments that want to be more than arguments", () => {
-  const marker = (name: string) => join(folder.path, name);
+  const marker = (name: string) => join(folder, name);
   const optional = `--output=${marker("option")}`;
   const configured = `-c alias.own='!touch ${marker("config")}' own`;
   const chained = `HEAD; touch ${marker("shell")}`;
@@ -92,7 +86,7 @@ describe("a repository and an environment that want to run programs", () => {
   test("a signature check that the repository configures is not run", async () => {
     const hostile = new TestRepository(inFolder("hostile"));
     hostile.commit("Plain", { "a.txt": "a\n" });
-    const mark = join(folder.path, "signature");
+    const mark = join(folder, "signature");
     const program = join(hostile.path, ".git", "checker");
     const signed = hostile
       .git("cat-file", "commit", "HEAD")

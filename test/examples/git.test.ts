@@ -1,19 +1,13 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { git, gitTools, readCursor, writeCursor } from "../../examples/node/git.mjs";
 import { callTool } from "./calls.ts";
 import { temporaryFolder, TestRepository } from "./repository.ts";
 
 vi.mock("connecta", () => import("../../server/connectors/api.ts"));
 
-const folder = temporaryFolder();
-const inFolder = (name: string): string => {
-  const path = join(folder.path, name);
-  mkdirSync(path);
-  return path;
-};
-afterAll(() => folder.remove());
+const { path: folder, inFolder } = temporaryFolder();
 afterEach(() => vi.unstubAllEnvs());
 
 interface Page {
@@ -267,7 +261,7 @@ describe("where there is little to read", () => {
   });
 
   test("a folder that does not exist is not_found too", async () => {
-    const nowhere = gitTools({ cwd: join(folder.path, "nowhere") });
+    const nowhere = gitTools({ cwd: join(folder, "nowhere") });
     await expect(callTool(nowhere.log)).rejects.toMatchObject({
       code: "not_found",
       message: "The folder that the git connector is set to is missing on the server.",

@@ -42,10 +42,7 @@ beforeAll(() => {
     api({ id: "system", tools: systemTools() }),
   );
 });
-afterAll(async () => {
-  folder.remove();
-  await sandbox.close();
-});
+afterAll(() => sandbox.close());
 
 /** Runs a pattern through the whole gateway. */
 async function run(heading: string, connectors: readonly Connector[] = real): Promise<CallAnswer> {

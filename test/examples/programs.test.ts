@@ -1,6 +1,6 @@
 import { inflateSync } from "node:zlib";
 import { parse } from "acorn";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { beforeAll, describe, expect, test, vi } from "vitest";
 import { gitTools } from "../../examples/node/git.mjs";
 import { systemTools } from "../../examples/node/system.mjs";
 import { checkPayload } from "../../server/view/protocol.ts";
@@ -34,7 +34,6 @@ beforeAll(async () => {
   }
   for (const name of answering) runs.set(name, await run(source(name), toolsNow()));
 });
-afterAll(() => folder.remove());
 
 describe("every example program", () => {
   test("there are six, numbered in the order in which they are read", () => {

@@ -2,11 +2,18 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { devNull, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { afterAll } from "vitest";
 
-/** A folder of its own for one test file. */
-export function temporaryFolder(): { readonly path: string; remove(): void } {
+/** A folder of its own for one test file, and folders in it. */
+export function temporaryFolder() {
   const path = realpathSync(mkdtempSync(join(tmpdir(), "connecta-test-")));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  afterAll(() => rmSync(path, { recursive: true, force: true }));
+  const inFolder = (name: string): string => {
+    const inner = join(path, name);
+    mkdirSync(inner);
+    return inner;
+  };
+  return { path, inFolder };
 }
 
 /** What the environment of a plain, unguarded git of these tests holds. */

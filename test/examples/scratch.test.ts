@@ -1,23 +1,17 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { gitTools } from "../../examples/node/git.mjs";
 import { callTool, problems } from "./calls.ts";
 import { plainEnvironment, temporaryFolder, TestRepository } from "./repository.ts";
 
 vi.mock("connecta", () => import("../../server/connectors/api.ts"));
 
-const folder = temporaryFolder();
-const inFolder = (name: string): string => {
-  const path = join(folder.path, name);
-  mkdirSync(path);
-  return path;
-};
+const { path: folder, inFolder } = temporaryFolder();
 // The scratch repositories go with the process, and that of a test ends without a word.
-beforeEach(() => vi.stubEnv("TMPDIR", folder.path));
+beforeEach(() => vi.stubEnv("TMPDIR", folder));
 afterEach(() => vi.unstubAllEnvs());
-afterAll(() => folder.remove());
 
 const freshTools = (name: string) => {
   const repository = new TestRepository(inFolder(name));
@@ -70,7 +64,7 @@ describe("create_tag", () => {
     "ä",
     "a".repeat(65),
   ])("the name %j is refused by the handler and by the advertised schema", async (name) => {
-    const { create_tag: createTag } = gitTools({ cwd: folder.path });
+    const { create_tag: createTag } = gitTools({ cwd: folder });
     const asked = callTool(createTag, { name });
     await expect(asked).rejects.toMatchObject({ code: "invalid_args" });
     expect(problems(createTag.inputSchema, { name })).not.toEqual([]);
@@ -79,13 +73,13 @@ describe("create_tag", () => {
   test.each(["a", "v1.0.2", "release_2026-01", "a".repeat(64)])(
     "the name %j is accepted by the advertised schema",
     (name) => {
-      const { create_tag: createTag } = gitTools({ cwd: folder.path });
+      const { create_tag: createTag } = gitTools({ cwd: folder });
       expect(problems(createTag.inputSchema, { name })).toEqual([]);
     },
   );
 
   test("runs no hook that the person's own git settings name", async () => {
-    const mark = join(folder.path, "hook-ran");
+    const mark = join(folder, "hook-ran");
     const home = inFolder("home");
     mkdirSync(join(home, "hooks"));
     const hook = join(home, "hooks", "reference-transaction");

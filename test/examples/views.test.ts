@@ -1,5 +1,5 @@
 import { Window, type HTMLElement } from "happy-dom";
-import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { gitTools } from "../../examples/node/git.mjs";
 import { systemTools } from "../../examples/node/system.mjs";
 import { temporaryFolder, TestRepository } from "./repository.ts";
@@ -22,7 +22,6 @@ beforeAll(async () => {
     views.set(name, (await run(source(`${name}.js`), tools)).payload?.html ?? "");
   }
 });
-afterAll(() => folder.remove());
 
 interface Read {
   readonly name: string;
