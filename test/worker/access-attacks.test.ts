@@ -156,7 +156,9 @@ describe("what a Worker was handed", () => {
     vi.spyOn(globalThis, "fetch").mockImplementation(async (...given) => {
       const response = await real(...given);
       const own = [one.url, ...Object.values(one.urls)];
-      if (own.some((url) => String(given[0]).startsWith(url))) {
+      const [asked] = given;
+      const address = asked instanceof Request ? asked.url : String(asked);
+      if (own.some((url) => address.startsWith(url))) {
         told.push(await response.clone().text(), JSON.stringify([...response.headers]));
       }
       return response;
