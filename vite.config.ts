@@ -166,7 +166,7 @@ async function workers() {
         name: "workers",
         include: ["test/workers/**/*.test.ts"],
         fileParallelism: false,
-        testTimeout: 30_000,
+        testTimeout: 120_000,
       },
     },
     {
