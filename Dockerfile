@@ -8,7 +8,7 @@ RUN npm ci --ignore-scripts && npm run build
 FROM node:22-alpine AS packages
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --ignore-scripts --omit=dev && npm cache clean --force
+RUN npm ci --ignore-scripts --omit=dev && npm cache clean --force && mkdir -p /volumes/data
 
 FROM node:22-alpine
 ENV NODE_ENV=production
@@ -19,6 +19,8 @@ COPY package.json ./
 COPY scripts/connecta.mjs scripts/connecta.mjs
 # A deployment is mounted here: inside the package, so that its config can import "connecta".
 WORKDIR /app/deployment
+# A new volume takes its owner from the folder that it covers.
+COPY --from=packages --chown=node:node /volumes ./
 USER node
 EXPOSE 8787
 # Whatever is answered, a refusal included, comes from a server that works.

@@ -45,6 +45,8 @@ WORKDIR /app
 COPY package*.json connecta-*.tgz ./
 RUN npm install --omit=dev
 COPY . .
+# For a store, such as sqliteStorage({ file: "data/connecta.db" }).
+RUN mkdir -p data && chown node data
 USER node
 EXPOSE 8787
 CMD ["node_modules/.bin/connecta", "serve", "--host", "0.0.0.0"]

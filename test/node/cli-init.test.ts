@@ -68,6 +68,14 @@ describe("connecta init", { timeout: 30_000 }, () => {
     expect((await fetch(`${url}/health`)).status).toBe(200);
   });
 
+  test("its image has a folder for a store that the server's user may write", async () => {
+    expect((await run(["init", "image"])).code).toBe(0);
+    const lines = readFileSync(join(folder, "image", "Dockerfile"), "utf8").split("\n");
+    const made = lines.indexOf("RUN mkdir -p data && chown node data");
+    expect(made).toBeGreaterThan(lines.indexOf("COPY . ."));
+    expect(made).toBeLessThan(lines.indexOf("USER node"));
+  });
+
   test("the token of a .env file is what its callers need", async () => {
     const cwd = join(folder, "guarded");
     await run(["init", "guarded"]);

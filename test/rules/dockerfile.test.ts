@@ -39,6 +39,20 @@ describe("the Dockerfile", () => {
     expect(copies(last).flatMap(({ sources }) => sources)).not.toContain(".");
   });
 
+  test("a volume at data is the server's own, since a folder of its owner lies there", () => {
+    expect(text).toContain("mkdir -p /volumes/data");
+    const [volumes, ...others] = copies(last).filter(({ owner }) => owner !== undefined);
+    expect(others).toEqual([]);
+    const [own] = named("USER");
+    expect(volumes).toEqual({
+      from: "packages",
+      sources: ["/volumes"],
+      target: "./",
+      owner: `${own}:${own}`,
+    });
+    expect(named("WORKDIR").at(-1)).toBe("/app/deployment");
+  });
+
   test("it says how the server is started and how it is seen to work, without a shell between", () => {
     const [start = ""] = named("ENTRYPOINT");
     expect(JSON.parse(start)).toEqual([
@@ -71,7 +85,7 @@ describe("the Dockerfile", () => {
 describe("the reader of Dockerfiles", () => {
   test("finds stages, joined lines and copies", () => {
     const [build, end] = stages(
-      "# a\nFROM a:1 AS build\nRUN one && \\\n  two\n\nFROM a:1\nCOPY --from=build /x y\nCOPY p q ./\n",
+      "# a\nFROM a:1 AS build\nRUN one && \\\n  two\n\nFROM a:1\nCOPY --from=build /x y\nCOPY p q ./\nCOPY --from=build --chown=a:b /x y\n",
     );
     expect(build).toEqual({
       image: "a:1",
@@ -81,6 +95,7 @@ describe("the reader of Dockerfiles", () => {
     expect(end && copies(end)).toEqual([
       { from: "build", sources: ["/x"], target: "y" },
       { from: undefined, sources: ["p", "q"], target: "./" },
+      { from: "build", sources: ["/x"], target: "y", owner: "a:b" },
     ]);
   });
 });

@@ -16,6 +16,8 @@ export interface Copy {
   readonly from: string | undefined;
   readonly sources: readonly string[];
   readonly target: string;
+  /** Whose the copies are; the superuser's when it names nobody. */
+  readonly owner?: string;
 }
 
 /** Reads a Dockerfile as far as it is written here: no heredocs, no other escape character. */
@@ -38,9 +40,15 @@ export function copies({ instructions }: Stage): readonly Copy[] {
     .filter(({ name }) => name === "COPY")
     .map(({ text }) => {
       const parts = text.split(/\s+/);
-      const from = parts[0]?.startsWith("--from=")
-        ? parts.shift()?.slice("--from=".length)
-        : undefined;
-      return { from, sources: parts.slice(0, -1), target: parts.at(-1) ?? "" };
+      const flag = (name: string) =>
+        parts.find((part) => part.startsWith(name))?.slice(name.length);
+      const paths = parts.filter((part) => !part.startsWith("--"));
+      const owner = flag("--chown=");
+      return {
+        from: flag("--from="),
+        sources: paths.slice(0, -1),
+        target: paths.at(-1) ?? "",
+        ...(owner !== undefined && { owner }),
+      };
     });
 }
