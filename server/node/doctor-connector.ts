@@ -22,7 +22,7 @@ export async function examine(
   scope: Scope,
 ): Promise<Part> {
   const target = targetOf(connector);
-  const steps = target === undefined ? ["list"] : target.steps;
+  const steps = target?.steps ?? (credential === undefined ? ["list"] : ["auth", "list"]);
   const ways = [...steps, ...OF_TOOLS];
   const unusable = unusableCredential(credential);
   if (unusable !== undefined) {

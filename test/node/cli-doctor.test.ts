@@ -214,6 +214,19 @@ describe("connecta doctor", { timeout: 30_000 }, () => {
     expect(other.findings[0]?.fix).toContain("CONNECTA_VAULT_KEY");
   });
 
+  test("explains a credential that a connector of this process lacks", async () => {
+    const connector = `api({ id: "crm", credential: { fields: { token: "Token" } }, tools: {} })`;
+    const store = `storage: sqliteStorage({ file: "own.db" })`;
+    const env = { CONNECTA_VAULT_KEY: Buffer.alloc(32, "a").toString("base64") };
+    const missing = await examined(connector, store, env);
+    expect(missing.failed).toEqual([["auth", "credential_missing"]]);
+    expect(missing.findings[0]?.fix).toBe("connecta credentials set crm");
+    expect(missing.skipped).toEqual(["list", "schemas", "annotations"]);
+    const set = await run(["credentials", "set", "crm"], { env, stdin: SECRET });
+    expect(set.code).toBe(0);
+    expect((await examined(connector, store, env)).ok).toBe(true);
+  });
+
   test("explains a config, a store and a sandbox that cannot be used", async () => {
     const config = await examined("", "execute: { cpuMs: -1 }");
     expect(config.failed).toEqual([["config", "config_unusable"]]);
