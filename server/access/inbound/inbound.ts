@@ -41,7 +41,7 @@ export function createInbound(auth: AuthOptions, needs: InboundNeeds): Inbound {
         'auth.tokens needs a store: set storage: sqliteStorage({ file: "connecta.db" }).',
       );
     }
-    ways.push(new Tokens(needs.storage));
+    ways.push(new Tokens(needs.storage, Date.now, needs.report));
   }
   const issuers = auth.oauth === undefined ? [] : readIssuers(auth.oauth);
   if (issuers.length > 0) ways.push(signedIn(issuers, needs));

@@ -2,10 +2,11 @@ import { z } from "zod";
 import { digestOf, fromHex, hashOf } from "../../shared/digest.ts";
 import { fail, ok, type Outcome } from "../../shared/failure.ts";
 import { LIMITS } from "../../shared/limits.ts";
+import { Notice } from "../../shared/notice.ts";
 import type { Storage } from "../../shared/storage.ts";
 import { utf8Length } from "../../shared/text.ts";
 import { isSameDigest, randomHex } from "./secret.ts";
-import { UNKNOWN, type Verdict, type WayIn } from "./verdict.ts";
+import { UNKNOWN, type Report, type Verdict, type WayIn } from "./verdict.ts";
 
 /** A token as its operator sees it: everything but the token. Times are milliseconds since the epoch. */
 export interface IssuedToken {
@@ -53,10 +54,14 @@ type TokenRecord = z.infer<typeof RECORD>;
 export class Tokens implements WayIn {
   readonly #storage: Storage;
   readonly #now: () => number;
+  readonly #report: Report | undefined;
+  #isReported = false;
 
-  constructor(storage: Storage, now: () => number = Date.now) {
+  /** @param report told of a store that does not answer, once until it did again */
+  constructor(storage: Storage, now: () => number = Date.now, report?: Report) {
     this.#storage = storage;
     this.#now = now;
+    this.#report = report;
   }
 
   /**
@@ -130,7 +135,18 @@ export class Tokens implements WayIn {
 
   async #read(id: string): Promise<{ readonly text: string | undefined } | undefined> {
     const found = await inTime(this.#storage.get(PREFIX + id));
-    return found?.ok ? { text: found.value } : undefined;
+    if (found?.ok) {
+      this.#isReported = false;
+      return { text: found.value };
+    }
+    this.#failed(found?.failure.message ?? "the store took too long.");
+    return undefined;
+  }
+
+  #failed(reason: string): void {
+    if (this.#isReported) return;
+    this.#isReported = true;
+    this.#report?.(new Notice(`auth.tokens lets nobody in: ${reason}`), "inbound auth");
   }
 
   /** One write an hour at most; what was revoked meanwhile is not written again. */

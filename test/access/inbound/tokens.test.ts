@@ -178,6 +178,27 @@ describe("tokens that an operator hands out", () => {
     expect((await broken.check(token)).kind).toBe("admitted");
   });
 
+  test("a store that fails is reported once, and anew after it answered", async () => {
+    const { storage, clock } = kept();
+    const { token } = valueOf(await new Tokens(storage, clock).create({ name: "laptop" }));
+    let isAway = true;
+    const get: Storage["get"] = async (key) =>
+      isAway ? fail("unavailable", "The disk is gone.") : storage.get(key);
+    const told: string[] = [];
+    const tokens = new Tokens({ ...storage, get }, clock, ({ name, message }) => {
+      told.push(`${name}: ${message}`);
+    });
+    await tokens.check(token);
+    await tokens.check(token);
+    expect(told).toEqual(["Notice: auth.tokens lets nobody in: The disk is gone."]);
+    isAway = false;
+    expect((await tokens.check(token)).kind).toBe("admitted");
+    expect(told).toHaveLength(1);
+    isAway = true;
+    await tokens.check(token);
+    expect(told).toHaveLength(2);
+  });
+
   test("a record that is none admits nobody", async () => {
     const { storage, clock } = kept();
     const tokens = new Tokens(storage, clock);
