@@ -104,7 +104,9 @@ export function checkOptions(config: object & { readonly log?: unknown }): void 
     const name = [...issue.path, issue.keys[0]].join(".");
     throw new ConfigError(`${name} is no option; ${at || "there"} can be: ${options}.`);
   }
-  throw new ConfigError(`${at} is not usable: ${issue.message}.`);
+  const isUnset = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
+  const why = isUnset ? "it has no value; set the variable that it is read from" : issue.message;
+  throw new ConfigError(`${at} is not usable: ${why}.`);
 }
 
 /**

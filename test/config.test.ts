@@ -94,7 +94,11 @@ describe("a deployment's config", () => {
       { auth: { bearer: "correct-horse-battery" }, operator: { secret: "correct-horse-battery" } },
       "operator.secret is auth.bearer too",
     ],
-    ["an operator without a secret", { operator: {} as never }, "operator.secret is not usable"],
+    [
+      "an operator without a secret",
+      { operator: { secret: undefined } as never },
+      "operator.secret is not usable: it has no value; set the variable that it is read from.",
+    ],
     ["a store that is none", { storage: "connecta.db" as never }, "storage has no get(): give a"],
     [
       "a store of recorded calls that is none",

@@ -35,7 +35,8 @@ class RedisStorage implements Storage {
 
   constructor({ url, prefix = "connecta", client, now }: RedisStorageOptions) {
     if ((url === undefined) === (client === undefined)) {
-      throw new TypeError("redisStorage() takes either url or client.");
+      const what = client ? "both" : "neither; if url is read from a variable, set that";
+      throw new TypeError(`redisStorage() takes either url or client, and has ${what}.`);
     }
     if (!/^[\w.:-]{1,100}$/.test(prefix)) {
       throw new TypeError("redisStorage() takes a prefix of 1 to 100 letters, digits and _ . : -");

@@ -122,6 +122,12 @@ describe.skipIf(!HAS_REDIS)(`a store in Redis${REDIS_NOTE}`, () => {
     await Promise.all([one?.close?.(), other?.close?.()]);
   });
 
+  test("without a url it says so, since a variable that is not set is the usual reason", () => {
+    expect(() => redisStorage({ url: undefined } as never)).toThrow(
+      "redisStorage() takes either url or client, and has neither; if url is read from a variable",
+    );
+  });
+
   test("works over a client that it was given, and leaves it open", async () => {
     const client = await createClient({ url: server.url }).connect();
     const store = redisStorage({ client, prefix: "given" });
