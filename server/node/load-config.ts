@@ -34,7 +34,8 @@ export async function loadConfig(given?: string): Promise<Outcome<ConnectaConfig
     module = (await import(/* @vite-ignore */ pathToFileURL(path).href)) as typeof module;
   } catch (error) {
     const [line] = String(error).split("\n");
-    return fail("invalid_args", `${file}${lineIn(path, error)} cannot be loaded: ${line}`);
+    const hint = OTHER_ENTRY.test(line ?? "") ? WHERE : "";
+    return fail("invalid_args", `${file}${lineIn(path, error)} cannot be loaded: ${line}${hint}`);
   }
   if (typeof module.default !== "object" || module.default === null) {
     return fail(
@@ -44,6 +45,9 @@ export async function loadConfig(given?: string): Promise<Outcome<ConnectaConfig
   }
   return ok(module.default as ConnectaConfig);
 }
+
+const OTHER_ENTRY = /module 'connecta' does not provide an export/;
+const WHERE = ". What needs Node, such as stdioMcp and sqliteStorage, is in connecta/node.";
 
 const NAMES_PACKAGE = /["']connecta(?:\/(?:node|sandbox))?["']/;
 
