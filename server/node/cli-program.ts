@@ -301,10 +301,12 @@ function refuse(error: CommanderError, command: Command): never {
     throw new UsageError(`${path} takes no ${flag} (${path} --help lists its options).${did}`);
   }
   const isMissing = error.code === "commander.help" || error.code === "commander.unknownCommand";
+  if (error.code === "commander.unknownCommand" && command.parent === null) {
+    throw new UsageError(`${path} has no command ${flag} (${path} --help lists all).${did}`);
+  }
   if (isMissing && command.parent === null) {
     throw new UsageError(
-      "Say one command: connecta serve, or connecta dev, or connecta tools " +
-        `(--help lists all).${did}`,
+      "Say one command: connecta serve, or connecta dev, or connecta tools (--help lists all).",
     );
   }
   if (isMissing) {

@@ -37,7 +37,8 @@ async function save(file: string, payload: unknown): Promise<void> {
   const failed = await writeFile(file, page(checked.value)).catch((error: unknown) => error);
   if (failed !== undefined) throw new UsageError(`${file} cannot be written (${codeOf(failed)}).`);
   const reads = Object.keys(checked.value.reads ?? {}).length;
-  const note = reads === 0 ? "" : ` Its ${reads} reads need a host: connecta dev is one.`;
+  const need = reads === 1 ? "read needs" : "reads need";
+  const note = reads === 0 ? "" : ` Its ${reads} ${need} a host: connecta dev is one.`;
   console.error(`connecta: the view is in ${file}.${note}`);
 }
 

@@ -50,6 +50,8 @@ describe("the help of connecta", { timeout: 30_000 }, () => {
   test("a word that is nearly a command is told what was meant", async () => {
     const { code, stderr } = await run(["docter"]);
     expect(code).toBe(1);
-    expect(stderr).toMatch(/^connecta: Say one command: .+ Did you mean doctor\?\n$/);
+    expect(stderr).toMatch(
+      /^connecta: connecta has no command docter \(.+\)\. Did you mean doctor\?\n$/,
+    );
   });
 });

@@ -49,7 +49,7 @@ describe("connecta run", { timeout: 30_000 }, () => {
   test("--view saves the view as a page that reaches nothing", async () => {
     const { code, stderr } = await run(["run", "good.js", "--view", "out.html"]);
     expect(code).toBe(0);
-    expect(stderr).toContain("the view is in out.html. Its 1 reads need a host");
+    expect(stderr).toContain("the view is in out.html. Its 1 read needs a host");
     const page = readFileSync(join(folder, "out.html"), "utf8");
     expect(page).toContain("<h1>Hi</h1>");
     expect(page.indexOf("connect-src 'none'")).toBeLessThan(page.indexOf("<h1>"));

@@ -20,6 +20,7 @@ const { folder, start, run } = commandFolder({
   "programs/01-hello.js": "// Hello — says hello\nasync () => 1",
   "broken.mjs": "export default {",
   "empty.mjs": "export const a = 1;",
+  "elsewhere.mjs": `import { stdioMcp } from "connecta"; export default { connectors: [stdioMcp({})] };`,
   "mistake.mjs": "export default { connectors: [], execute: { cpuMs: -1 } };",
 });
 
@@ -75,6 +76,11 @@ describe("connecta serve", () => {
     ["a missing config", ["--config", "none.mjs"], "none.mjs does not exist"],
     ["no config in the folder", [], "connecta.config.mjs does not exist"],
     ["a broken config", ["--config", "broken.mjs"], "broken.mjs:1 cannot be loaded: SyntaxError"],
+    [
+      "a config that takes from one entry what another has",
+      ["--config", "elsewhere.mjs"],
+      "What needs Node, such as stdioMcp and sqliteStorage, is in connecta/node.",
+    ],
     ["a config without default export", ["--config", "empty.mjs"], "no default export"],
     ["a mistake in the config", ["--config", "mistake.mjs"], "execute.cpuMs is not usable"],
     [
@@ -154,7 +160,11 @@ describe("connecta serve", () => {
   });
 
   test("an unknown command is one line", async () => {
-    expect(await mistake("sreve")).toContain("connecta serve, or connecta dev");
+    expect(await mistake("sreve")).toContain("connecta has no command sreve");
+  });
+
+  test("no command at all is one line too, which names some", async () => {
+    expect(await mistake()).toContain("connecta serve, or connecta dev");
   });
 });
 
