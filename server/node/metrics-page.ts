@@ -23,7 +23,7 @@ export function metricsPage(metrics: Metrics, authenticate: Authenticate | undef
     if (authenticate) {
       if ((await authenticate(request)).kind === "admitted") return undefined;
       const headers = { "www-authenticate": "Bearer" };
-      return new Response("Send what a caller of this deployment sends.\n", {
+      return new Response("Send a token that a caller of /mcp sends.\n", {
         status: 401,
         headers,
       });
