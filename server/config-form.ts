@@ -105,7 +105,9 @@ export function checkOptions(config: object & { readonly log?: unknown }): void 
     throw new ConfigError(`${name} is no option; ${at || "there"} can be: ${options}.`);
   }
   const isUnset = issue.code === "invalid_type" && issue.message.endsWith("received undefined");
-  const why = isUnset ? "it has no value; set the variable that it is read from" : issue.message;
+  const why = isUnset
+    ? "it has no value; write one, or set the variable that it is read from"
+    : issue.message;
   throw new ConfigError(`${at} is not usable: ${why}.`);
 }
 

@@ -97,7 +97,7 @@ describe("a deployment's config", () => {
     [
       "an operator without a secret",
       { operator: { secret: undefined } as never },
-      "operator.secret is not usable: it has no value; set the variable that it is read from.",
+      "operator.secret is not usable: it has no value; write one, or set the variable that it is read from.",
     ],
     ["a store that is none", { storage: "connecta.db" as never }, "storage has no get(): give a"],
     [
