@@ -2,31 +2,19 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import type { Browser } from "playwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { serve } from "../examples/issuer/deployment.mjs";
-import { api, memoryStorage } from "../server/index.ts";
+import { memoryStorage } from "../server/index.ts";
 import { called, SECRET } from "./operator/deployment.ts";
 import { go, signedIn } from "./operator/person.ts";
+import { clock, PASSPHRASE } from "./sign-in/clock.ts";
 import { bundled } from "./support/bundle.ts";
 import { launchChromium, mustBeQuiet, OUT, ROOT } from "./support/chromium.ts";
 import { startIsolates, type Isolates } from "./support/isolates.ts";
 import { appears, eventually } from "./support/page.ts";
 
-const PASSPHRASE = "correct horse battery staple";
 const PAGES = ["Connections", "Tools", "Credentials", "Tokens", "Activity"];
 /** What the page for users names, and stands somewhere else in a test. */
 const SERVER = "https://mcp.linear.app/mcp";
 const OWN = "https://connecta.example.com";
-
-const clock = api({
-  id: "clock",
-  tools: {
-    now: {
-      description: "The time.",
-      inputSchema: { type: "object" },
-      annotations: { readOnlyHint: true },
-      handler: () => "noon",
-    },
-  },
-});
 
 let browser: Browser;
 let theirs: Awaited<ReturnType<typeof serve>>;
